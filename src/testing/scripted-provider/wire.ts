@@ -76,7 +76,7 @@ export function contentText(content: unknown): string {
     return content;
   }
   return listOf(content)
-    .map((part) => part['text'] ?? part['refusal'] ?? '')
+    .map(({ text, refusal }) => [text, refusal].find((each) => typeof each === 'string') ?? '')
     .join('');
 }
 
