@@ -1,0 +1,44 @@
+import { Context } from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { toApplicationFailure } from '../src/errors/failure.ts';
+import { providerFailure } from '../src/errors/provider-failure.ts';
+import type { LoopHost } from '../src/loop/loop-host.ts';
+import { assertFits } from '../src/loop/recordable.ts';
+import type { CallResult } from '../src/protocol/advance.ts';
+import { TURN } from '../src/protocol/names.ts';
+import { whileHeartbeating } from './heartbeat.ts';
+import { cancellationOf, isWorkerShutdown, workerShutdown } from './worker-shutdown.ts';
+
+/**
+ * Activity: runs a closure of a loop that lives in this process (a model turn, a named step, a framework's own tool).
+ * Its id is the step's key. An attempt that comes while an earlier one still runs here joins it, so that a slow host
+ * taken for a dead one pays nothing twice; where the loop is not, it answers `moved`.
+ */
+export function createCall(host: LoopHost) {
+  return async (): Promise<CallResult> => {
+    const context = Context.current();
+    const { activityId: key, activityType, workflowExecution } = context.info;
+    const { runId } = workflowExecution!;
+    const id = `${runId}/${key}`;
+    const call = host.calls.join(id, host.find(runId)?.closure(key));
+    if (!call) return { moved: true };
+    try {
+      return await whileHeartbeating(async () => {
+        const answer = await Promise.race([call.result, context.cancelled]);
+        assertFits(answer, `The answer of ${activityType}`);
+        return answer;
+      });
+    } catch (error) {
+      const cancelled = await cancellationOf(context);
+      // A timeout, or a run that is gone, says nothing about the call: only a cancel and a shutdown end it.
+      if (cancelled && (cancelled.message === 'CANCELLED' || isWorkerShutdown(cancelled))) call.abort.abort(cancelled);
+      const { reason } = call.abort.signal as { reason: unknown };
+      const why = cancelled ?? (reason instanceof CancelledFailure ? reason : undefined);
+      if (why) throw isWorkerShutdown(why) ? workerShutdown() : why;
+      if (error instanceof ApplicationFailure) throw error;
+      throw activityType === TURN ? providerFailure(error) : toApplicationFailure(error, { nonRetryable: true });
+    } finally {
+      host.calls.leave(id, call);
+    }
+  };
+}

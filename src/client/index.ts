@@ -1,0 +1,12 @@
+/** For whoever starts agents and answers them; loads neither a worker nor a framework. */
+export {
+  approve,
+  type ApproveInput,
+  type PendingApproval,
+  records,
+  type RefusedSignal,
+  reject,
+  type RejectInput,
+  waiting,
+  type Waiting,
+} from '../protocol/signals.ts';

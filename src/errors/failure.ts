@@ -1,0 +1,69 @@
+/** Errors to failures that can be recorded, and back. */
+import { ApplicationFailure } from '@temporalio/common';
+import { MAX_MESSAGE_CHARS } from '../protocol/limits.ts';
+import type { StepFailure } from '../protocol/step.ts';
+import { AgentError, agentErrorNamed } from './index.ts';
+
+const recorded = new WeakSet<object>();
+
+/** An error as it is kept in a record. */
+export function toStepFailure(error: unknown): StepFailure {
+  const { name, message, code, status } = describeError(error);
+  return { name, message, ...(code !== undefined && { code }), ...(status !== undefined && { status }) };
+}
+
+/** A recorded failure as the error that the loop sees: the same live, and after a restart. */
+export function fromStepFailure(failure: StepFailure): Error {
+  const { name, message, ...rest } = failure;
+  const error = agentErrorNamed(name, message) ?? Object.assign(new Error(message), { name });
+  Object.assign(error, rest);
+  recorded.add(error);
+  return error;
+}
+
+/**
+ * Whether starting the agent again would only bring the same error again: it, or a cause of it, came from a record, is
+ * one of ours, or says so itself.
+ */
+export function isFinal(error: unknown): boolean {
+  for (let cause = error, depth = 0; typeof cause === 'object' && cause !== null && depth < 10; depth++) {
+    if (recorded.has(cause) || AgentError.is(cause)) return true;
+    if (cause instanceof ApplicationFailure && cause.nonRetryable) return true;
+    cause = (cause as { cause?: unknown }).cause;
+  }
+  return false;
+}
+
+/**
+ * The failure of a tool or a named step, for Temporal's retries. An `ApplicationFailure` of the user's own stays as it
+ * is; any other error is retryable under its class's name.
+ */
+export function toApplicationFailure(error: unknown, options: { nonRetryable?: boolean } = {}): ApplicationFailure {
+  if (error instanceof ApplicationFailure) return error;
+  const { name, message, code, status } = describeError(error);
+  return ApplicationFailure.create({
+    message,
+    type: name,
+    nonRetryable: options.nonRetryable ?? false,
+    ...((code !== undefined || status !== undefined) && { details: [{ code, status }] }),
+  });
+}
+
+/** What is kept of an error: its class, message, code and HTTP status; never its fields, which may hold secrets. */
+export function describeError(error: unknown): { name: string; message: string; code?: string; status?: number } {
+  if (typeof error !== 'object' || error === null) return { name: 'Error', message: clip(String(error)) };
+  const { name, message, code, status, type } = error as Record<string, unknown>;
+  const own = error instanceof ApplicationFailure ? type : name;
+  const constructed = error.constructor.name;
+  return {
+    // The OpenAI client's errors are all named "Error"; their class says more.
+    name: typeof own === 'string' && own !== '' && own !== 'Error' ? own : constructed || 'Error',
+    message: clip(typeof message === 'string' ? message : String(error)),
+    ...(typeof code === 'string' && { code }),
+    ...(typeof status === 'number' && { status }),
+  };
+}
+
+function clip(text: string): string {
+  return text.length > MAX_MESSAGE_CHARS ? `${text.slice(0, MAX_MESSAGE_CHARS)}…` : text;
+}

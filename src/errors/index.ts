@@ -1,0 +1,70 @@
+/**
+ * The errors of this package. Each class's name is also the `type` of the `ApplicationFailure` it becomes, so that a
+ * retry policy's `nonRetryableErrorTypes` and a client's `error.cause.type` can name it.
+ */
+
+const MARK = Symbol.for('temporal-agents.error');
+
+/** Base of all errors of this package. */
+export class AgentError extends Error {
+  readonly [MARK] = true;
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+
+  /** Whether an error is one of ours, also when two copies of the package are loaded. */
+  static is(error: unknown): error is AgentError {
+    return typeof error === 'object' && error !== null && MARK in error;
+  }
+}
+
+/** No worker has the agent. */
+export class AgentNotFoundError extends AgentError {}
+/** An agent's input does not fit its `input` schema. */
+export class AgentInputError extends AgentError {}
+/** What an agent returned does not fit its `output` schema. */
+export class AgentOutputError extends AgentError {}
+/** An agent or tool was declared in a way that cannot work. */
+export class DeclarationError extends AgentError {}
+/** A tool's arguments do not fit its `parameters`. */
+export class ToolInputError extends AgentError {}
+/** A person rejected the call; the message is the reason given. */
+export class ToolRejectedError extends AgentError {}
+/** The worker that ran the step vanished, and whether the step had its effect is unknown. */
+export class UncertainStepError extends AgentError {}
+/** A step lost its worker several times in a row: it kills or blocks the process it runs in. */
+export class StepKillsWorkerError extends AgentError {}
+/** An agent's own code killed or blocked its worker several times in a row. */
+export class LoopKillsWorkerError extends AgentError {}
+/** A value that cannot be recorded without loss; the message names the path to it. */
+export class NotRecordableError extends AgentError {}
+/** A payload is larger than the server takes; the message names what, its size and the limit. */
+export class PayloadTooLargeError extends AgentError {}
+/** The records of a run are too large to go over to the next run of its chain. */
+export class RecordsTooLargeError extends AgentError {}
+/** A framework's version, or a feature of it, that this version does not support. */
+export class UnsupportedError extends AgentError {}
+/** The worker was shut down under an activity; never a failure of the step. */
+export class WorkerShutdownError extends AgentError {}
+
+const CLASSES: Record<string, new (message: string) => AgentError> = {
+  AgentNotFoundError,
+  AgentInputError,
+  AgentOutputError,
+  ToolInputError,
+  ToolRejectedError,
+  UncertainStepError,
+  StepKillsWorkerError,
+  LoopKillsWorkerError,
+  NotRecordableError,
+  PayloadTooLargeError,
+};
+
+/** One of our errors by its name, or `undefined`. */
+/** @internal */
+export function agentErrorNamed(name: string, message: string): AgentError | undefined {
+  const Class = CLASSES[name];
+  return Class && new Class(message);
+}

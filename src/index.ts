@@ -1,0 +1,20 @@
+/** Agents as durable Temporal workflows. Loads no framework and not `@temporalio/worker`. */
+export { agent, type Agent, type AgentContext, type AgentOptions } from './agent.ts';
+export { tool, type Tool, type ToolContext, type ToolDecorator, type ToolOptions } from './tools/tool.ts';
+export { sleep, step, type StepCallOptions } from './step.ts';
+export { nonCancellable } from './loop/current-loop.ts';
+export {
+  approve,
+  type ApproveInput,
+  type PendingApproval,
+  records,
+  type RefusedSignal,
+  reject,
+  type RejectInput,
+  waiting,
+  type Waiting,
+} from './protocol/signals.ts';
+export type { OnUncertain, StepFailure, StepKind, StepRecord } from './protocol/step.ts';
+export { addUsage, type Usage } from './protocol/usage.ts';
+export type { JsonSchema, Schema } from './tools/schema.ts';
+export * from './errors/index.ts';

@@ -1,0 +1,24 @@
+/** How code inside a run asks it for a step; what adapters are made of. */
+import { currentPosition } from './current-loop.ts';
+import type { StepRequest } from './loop.ts';
+
+/** Whether the running code is part of a run, so that `askStep` may be called. */
+export function insideRun(): boolean {
+  return currentPosition() !== undefined;
+}
+
+/**
+ * Asks the run for a step and waits for its answer: the recorded one after a restart, with no sign of it.
+ * @throws the recorded failure, with its class's name, message, code and status; `CancelledFailure` once the run is cancelled
+ */
+export function askStep<T>(request: StepRequest): Promise<T> {
+  const position = currentPosition();
+  if (!position) throw new Error(`Cannot ask for ${request.kind} ${request.name}: this code is not part of a run.`);
+  return position.loop.ask<T>(request);
+}
+
+/** Key of a call that is not a step itself, such as an agent as a tool: the scope of the steps asked within it. */
+export function scopeKey(kind: string, name: string, request: unknown): string {
+  const position = currentPosition();
+  return position ? position.loop.keyOf({ kind, name, request, scope: position.scope }) : '';
+}

@@ -1,0 +1,134 @@
+/** Which record goes to the loop when: in recorded order, one a turn of the event loop, to whoever asks now or later. */
+import { setImmediate as eventLoopTurn, setTimeout as delay } from 'node:timers/promises';
+import type { StepRecord } from '../protocol/step.ts';
+
+/** How long a record that is not asked yet holds back later ones, in milliseconds: the loop's own I/O may come first. */
+const HOLD_MS = 2_000;
+/** The same for a loop known to run changed code: what it does not ask, it most likely never will. */
+const HOLD_CHANGED_MS = 300;
+
+interface DeliveryOptions {
+  /** Keys of the steps the run had in flight when the loop was built. */
+  pending: readonly string[];
+  /** How many records there were when a loop with changed code last left the recorded path. */
+  divergedAt: number | undefined;
+  isAsked(key: string): boolean;
+  settle(record: StepRecord): void;
+  /** All that could be delivered was. */
+  settled(): void;
+}
+
+export class Delivery {
+  readonly #options: DeliveryOptions;
+  readonly #pending: Set<string>;
+  /** Keys of all records this loop has had, in order. */
+  readonly #log: string[] = [];
+  readonly #indexOf = new Map<string, number>();
+  /** Records not delivered yet. */
+  #queue: StepRecord[] = [];
+  /** Newest rerun of each read-only step, by its key without it. */
+  readonly #reruns = new Map<string, number>();
+  /** Set when this loop itself leaves the recorded path. */
+  divergedAt: number | undefined;
+  /** Records before this one are from before the code changed. */
+  #changedAt: number | undefined;
+  /** This loop runs code that left the recorded path. */
+  #changed = false;
+  /** The loop has asked for something the run never heard of. */
+  #askedNew = false;
+  busy = false;
+
+  constructor(options: DeliveryOptions) {
+    this.#options = options;
+    this.#changedAt = options.divergedAt;
+    this.#pending = new Set(options.pending);
+    for (const key of options.pending) this.#noteRerun(key);
+  }
+
+  /**
+   * The key under which a step is asked. An answer of a read-only step from before the code changed is out of date for
+   * a loop that left the recorded path, which asks for it anew; whatever may have an effect is never done again.
+   */
+  keyFor(key: string, readOnly: boolean): string {
+    if (!readOnly) return key;
+    const newest = rerunKey(key, this.#reruns.get(key) ?? 0);
+    const index = this.#indexOf.get(newest);
+    const outOfDate = this.#changed && index !== undefined && index < (this.#changedAt ?? 0);
+    if (!outOfDate) return newest;
+    const rerun = (this.#reruns.get(key) ?? 0) + 1;
+    this.#reruns.set(key, rerun);
+    return rerunKey(key, rerun);
+  }
+
+  /** The loop asks for a key. Answers whether there is a record, which is then delivered. */
+  asked(key: string): boolean {
+    const index = this.#indexOf.get(key);
+    const unread = this.#queue.some((record) => record.key !== key && !this.#options.isAsked(record.key));
+    if (index === undefined && !this.#pending.has(key)) {
+      this.#askedNew = true;
+      if (unread && !this.#changed) {
+        this.#changed = true;
+        this.#changedAt = this.#log.length;
+        this.divergedAt = this.#log.length;
+      }
+    } else if (index !== undefined && this.#changedAt !== undefined && index >= this.#changedAt) {
+      const skipped = this.#queue.some(
+        (record) => this.#indexOf.get(record.key)! < this.#changedAt! && !this.#options.isAsked(record.key),
+      );
+      if (skipped) this.#changed = true;
+    }
+    if (index === undefined) return false;
+    void this.#pump();
+    return true;
+  }
+
+  /** Takes the records after the first `from`. Answers why not, if this loop is not where the run is. */
+  take(from: number, records: StepRecord[]): string | undefined {
+    if (from > this.#log.length) return 'behind';
+    if (this.#log.length > from + records.length) return 'ahead';
+    for (let i = from; i < this.#log.length; i++) {
+      if (records[i - from]!.key !== this.#log[i]) return 'on another path';
+    }
+    for (const record of records.slice(this.#log.length - from)) {
+      this.#indexOf.set(record.key, this.#log.length);
+      this.#log.push(record.key);
+      this.#noteRerun(record.key);
+      this.#queue.push(record);
+    }
+    void this.#pump();
+    return undefined;
+  }
+
+  #noteRerun(key: string): void {
+    const [plain, rerun] = key.split('~') as [string, string?];
+    if (rerun !== undefined) this.#reruns.set(plain, Math.max(this.#reruns.get(plain) ?? 0, Number(rerun)));
+  }
+
+  async #pump(): Promise<void> {
+    if (this.busy) return;
+    this.busy = true;
+    let holdUntil = 0;
+    for (;;) {
+      const next = this.#queue.findIndex((record) => this.#options.isAsked(record.key));
+      if (next < 0) break;
+      if (next > 0) {
+        // An earlier record is not asked for yet: wait for it, but not for ever, and not once the loop went its own way.
+        holdUntil ||= Date.now() + (this.#changed ? HOLD_CHANGED_MS : HOLD_MS);
+        if (!this.#askedNew && Date.now() < holdUntil) {
+          await delay(2);
+          continue;
+        }
+        this.#queue = [...this.#queue.slice(next), ...this.#queue.slice(0, next)];
+      }
+      holdUntil = 0;
+      this.#options.settle(this.#queue.shift()!);
+      await eventLoopTurn();
+    }
+    this.busy = false;
+    this.#options.settled();
+  }
+}
+
+function rerunKey(key: string, rerun: number): string {
+  return rerun === 0 ? key : `${key}~${rerun}`;
+}

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+
+/** A step's request: what affects its answer, and nothing else. */
+export interface Fingerprinted {
+  kind: string;
+  name: string;
+  /** Plain data; `undefined` fields do not count, bytes count as their base64. */
+  request: unknown;
+  /** Key of the step in which this one is asked; empty at the top. */
+  scope: string;
+}
+
+/** SHA-256 over RFC 8785 canonical JSON, cut to 96 bits: one in 10^14 that two of a million requests collide. */
+export function fingerprint(step: Fingerprinted): string {
+  return digest(step).slice(0, 24);
+}
+
+/** A short hash of each top-level field of a request, so that a miss can be explained: "instructions changed". */
+export function fieldHashes(request: unknown): Record<string, string> {
+  if (typeof request !== 'object' || request === null || Array.isArray(request)) return { request: digest(request).slice(0, 8) };
+  return Object.fromEntries(
+    Object.entries(request)
+      .filter(([, value]) => value !== undefined)
+      .map(([field, value]) => [field, digest(value).slice(0, 8)]),
+  );
+}
+
+function digest(value: unknown): string {
+  const plain = JSON.stringify(value, plainValue) as string | undefined;
+  const canonical = plain === undefined ? 'undefined' : canonicalize(JSON.parse(plain));
+  return createHash('sha256').update(canonical ?? 'undefined').digest('hex');
+}
+
+function plainValue(this: unknown, field: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString();
+  if (value instanceof Map || value instanceof Set) return [...value];
+  if (ArrayBuffer.isView(value)) {
+    return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64');
+  }
+  return value;
+}

@@ -1,0 +1,275 @@
+/** One in-process execution of an agent's function. Disposable: another can be built from the run's records. */
+import { randomUUID } from 'node:crypto';
+import { setImmediate as eventLoopTurn } from 'node:timers/promises';
+import { CancelledFailure } from '@temporalio/common';
+import { fromStepFailure, isFinal, toStepFailure } from '../errors/failure.ts';
+import type { Usage } from '../protocol/usage.ts';
+import type { Advance, LoopEnd } from '../protocol/advance.ts';
+import { MAX_BATCH_BYTES } from '../protocol/limits.ts';
+import type { Step, StepRecord } from '../protocol/step.ts';
+import { currentPosition, runAtTop } from './current-loop.ts';
+import { Delivery } from './delivery.ts';
+import { fieldHashes, fingerprint } from './fingerprint.ts';
+import { assertFits } from './recordable.ts';
+
+/** What a closure of the loop answers. */
+export interface CallAnswer {
+  value?: unknown;
+  usage?: Usage;
+}
+
+/** Runs in the host, under an activity; the signal fires when nobody wants the answer. */
+export type Closure = (signal: AbortSignal) => Promise<CallAnswer>;
+
+/** A step as it is asked, before it has a key. */
+export interface StepRequest extends Pick<Step, 'kind' | 'name' | 'input' | 'approval' | 'readOnly' | 'options'> {
+  /** What affects the answer; fingerprinted, never sent. */
+  request: unknown;
+  /** Answers it in this process; without it, an activity, child, timer or person does. */
+  closure?: Closure;
+}
+
+interface Asked {
+  step: Step;
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+  closure?: Closure | undefined;
+}
+
+/** What a loop tells of itself to whoever keeps it. */
+export interface LoopEvents {
+  /** It has something for its run, and no `advance` waits for it. */
+  ready(): void;
+}
+
+/** What a loop is built from. */
+export interface LoopSource {
+  runId: string;
+  /** Keys of the steps the run has in flight. */
+  pending: readonly string[];
+  divergedAt: number | undefined;
+  body(loop: Loop): Promise<unknown>;
+  events: LoopEvents;
+  /** Whether a worker serves this tool as an activity of its own name. */
+  serves(tool: object): boolean;
+}
+
+/** Kinds whose answer may take days. */
+const LONG_WAITS = new Set(['approval', 'sleep', 'agent']);
+
+export class Loop {
+  readonly runId: string;
+  readonly epoch = randomUUID().slice(0, 8);
+  readonly abort = new AbortController();
+  cancelled = false;
+  end: LoopEnd | undefined;
+  /** When an `advance` or a watch last left. */
+  touched = Date.now();
+  /** `advance` calls and watches that wait here now. */
+  waiting = 0;
+  readonly #source: LoopSource;
+  readonly #asked = new Map<string, Asked>();
+  readonly #occurrences = new Map<string, number>();
+  readonly #delivery: Delivery;
+  #unacknowledged: Step[] = [];
+  #number = 0;
+  readonly #wakes = new Set<() => void>();
+
+  constructor(source: LoopSource) {
+    this.runId = source.runId;
+    this.#source = source;
+    this.#delivery = new Delivery({
+      pending: source.pending,
+      divergedAt: source.divergedAt,
+      isAsked: (key) => this.#asked.has(key),
+      settle: (record) => this.#settle(record),
+      settled: () => this.#wake(),
+    });
+  }
+
+  /** Starts the agent's code; after `take`, so that its first step finds its record. */
+  start(): void {
+    runAtTop(this, () => void this.#run());
+  }
+
+  serves(tool: object): boolean {
+    return this.#source.serves(tool);
+  }
+
+  async #run(): Promise<void> {
+    try {
+      this.end = { output: await this.#source.body(this) };
+    } catch (error) {
+      this.end = { failure: toStepFailure(error), ...(isFinal(error) && { final: true }) };
+    }
+    this.#wake();
+    this.#tell();
+  }
+
+  /** Whether it was dropped: nobody answers it any more. */
+  get dropped(): boolean {
+    return this.abort.signal.aborted && !this.cancelled;
+  }
+
+  /** Asks the run for a step. A dropped loop is never told: frameworks turn exceptions into model text and go on. */
+  ask<T>(request: StepRequest): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const { scope = '', shielded = false } = currentPosition() ?? {};
+    if (this.dropped) return promise as Promise<T>;
+    if (this.cancelled && !shielded) return Promise.reject(new CancelledFailure('The run was cancelled.'));
+    const { kind, name, input, approval, readOnly, options, closure } = request;
+    if (input !== undefined) {
+      try {
+        assertFits(input, `The input of ${kind} ${name}`);
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    }
+    const key = this.#delivery.keyFor(this.keyOf({ kind, name, request: request.request, scope }), readOnly === true);
+    const step: Step = {
+      no: 0,
+      key,
+      kind,
+      name,
+      ...(input !== undefined && { input }),
+      ...(closure && { local: true }),
+      ...(approval && { approval }),
+      ...(readOnly && { readOnly }),
+      ...(shielded && { shielded: true }),
+      ...(options && Object.keys(options).length > 0 && { options }),
+    };
+    this.#asked.set(key, { step, resolve, reject, closure });
+    if (!this.#delivery.asked(key)) {
+      if (kind === 'turn') step.parts = fieldHashes(request.request);
+      step.no = ++this.#number;
+      this.#unacknowledged.push(step);
+      this.#wake();
+      this.#tell();
+    }
+    return promise as Promise<T>;
+  }
+
+  /** The key of a request: its fingerprint, and its occurrence among equal ones in the same scope. */
+  keyOf(step: { kind: string; name: string; request: unknown; scope: string }): string {
+    const print = fingerprint(step);
+    const occurrence = (this.#occurrences.get(print) ?? 0) + 1;
+    this.#occurrences.set(print, occurrence);
+    return occurrence === 1 ? print : `${print}.${occurrence}`;
+  }
+
+  closure(key: string): Closure | undefined {
+    return this.#asked.get(key)?.closure;
+  }
+
+  /** Takes the records after the first `from`. Answers why not, if this loop is not where the run is. */
+  take(from: number, records: StepRecord[], seen: number): string | undefined {
+    if (seen > this.#number) return 'behind in steps';
+    return this.#delivery.take(from, records);
+  }
+
+  /** The run is cancelled: pending and later steps reject, but for the shielded ones. */
+  cancel(): void {
+    const reason = new CancelledFailure('The run was cancelled.');
+    this.cancelled = true;
+    this.abort.abort(reason);
+    for (const [key, asked] of this.#asked) {
+      if (asked.step.shielded) continue;
+      this.#asked.delete(key);
+      asked.reject(reason);
+    }
+    this.#unacknowledged = this.#unacknowledged.filter((step) => step.shielded);
+  }
+
+  /** Nobody answers this loop any more. Its pending steps never settle. */
+  drop(why: string): void {
+    if (!this.end && !this.abort.signal.aborted) this.abort.abort(new Error(`This loop was dropped: ${why}.`));
+    this.#asked.clear();
+    this.#wake();
+  }
+
+  get hasSomething(): boolean {
+    return this.end !== undefined || this.#unacknowledged.length > 0;
+  }
+
+  /** Waits for nothing but what takes long, so that it can be dropped and built again. */
+  get onlyWaitsLong(): boolean {
+    if (this.end) return true;
+    const asked = [...this.#asked.values()];
+    return asked.length > 0 && asked.every(({ step }) => LONG_WAITS.has(step.kind) || step.approval !== undefined);
+  }
+
+  /** Waits for the run, however long that takes. */
+  get onlyWaits(): boolean {
+    return this.end !== undefined || this.#asked.size > 0;
+  }
+
+  /** Steps, the end, or idle once it has been quiet for `patience` milliseconds since the last delivery. */
+  async next(seen: number, patience: number): Promise<Advance> {
+    this.#unacknowledged = this.#unacknowledged.filter((step) => step.no > seen);
+    this.waiting++;
+    try {
+      let deadline = performance.now() + patience;
+      while (!this.hasSomething && !this.dropped) {
+        const left = deadline - performance.now();
+        if (this.#delivery.busy) deadline = performance.now() + patience;
+        else if (left <= 0) return this.#result({});
+        await this.#woken(Math.max(1, left));
+      }
+      // Whatever is asked in the same turn of the event loop goes along.
+      await eventLoopTurn();
+      const steps = this.#batch();
+      const more = steps.length < this.#unacknowledged.length || (this.end !== undefined && steps.length > 0);
+      return this.#result({
+        ...(steps.length > 0 && { steps }),
+        ...(more && { more: true }),
+        ...(this.end && steps.length === 0 && { end: this.end }),
+      });
+    } finally {
+      this.waiting--;
+      this.touched = Date.now();
+    }
+  }
+
+  #result(result: Advance): Advance {
+    const { divergedAt } = this.#delivery;
+    return { ...result, ...(divergedAt !== undefined && { divergedAt }) };
+  }
+
+  /** As many steps as one marker may hold. */
+  #batch(): Step[] {
+    const steps: Step[] = [];
+    let bytes = 0;
+    for (const step of this.#unacknowledged) {
+      bytes += JSON.stringify(step).length;
+      if (steps.length > 0 && bytes > MAX_BATCH_BYTES) break;
+      steps.push(step);
+    }
+    return steps;
+  }
+
+  #settle(record: StepRecord): void {
+    const asked = this.#asked.get(record.key);
+    if (!asked) return;
+    this.#asked.delete(record.key);
+    this.#unacknowledged = this.#unacknowledged.filter((step) => step.key !== record.key);
+    if (record.failure) asked.reject(fromStepFailure(record.failure));
+    else asked.resolve(record.value);
+  }
+
+  #tell(): void {
+    if (this.waiting === 0 && this.hasSomething) this.#source.events.ready();
+  }
+
+  #wake(): void {
+    for (const wake of this.#wakes) wake();
+  }
+
+  async #woken(milliseconds: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, milliseconds);
+    this.#wakes.add(resolve);
+    await promise;
+    clearTimeout(timer);
+    this.#wakes.delete(resolve);
+  }
+}

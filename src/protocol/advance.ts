@@ -1,0 +1,100 @@
+/** What the run and the process that holds its loop say to each other. Types only. */
+import type { Duration, RetryPolicy } from '@temporalio/common';
+import type { Step, StepFailure, StepRecord } from './step.ts';
+
+/** What the run tells the host when it wants the loop to go on. Never in history: a local activity's input is not recorded. */
+export interface AdvanceInput {
+  agent: string;
+  input: unknown;
+  /** The loop the run knows; absent: build one from all records. */
+  epoch?: string | undefined;
+  /** How many records the loop has had, as far as the run knows; `records` are those after them. */
+  from: number;
+  records: StepRecord[];
+  /** The highest step number the run has; steps up to it are acknowledged. */
+  seen: number;
+  /** Something is in flight, so that more may come soon. */
+  busy: boolean;
+  /** At a build: keys of the steps in flight. */
+  pending?: string[];
+  /** At a build: how many records there were when a loop with changed code last left the recorded path. */
+  divergedAt?: number;
+  /** How often a process began to build this loop in this task and did not come back. */
+  lostBuilds?: number;
+  /** The run is cancelled: tell the loop. */
+  cancel?: true;
+  /** The run goes on as a new one, or is over: drop the loop. */
+  leave?: true;
+}
+
+/** What the workflow needs to know of the host and the agent's options; sent when a loop is built. */
+export interface RunSettings {
+  /** Retry policy of model turns. */
+  turnRetry?: RetryPolicy;
+  turnTimeout?: Duration;
+  /** Heartbeat timeout of turns and of tools with a body. */
+  heartbeatTimeout?: Duration;
+  /** How often the agent's function is started again after it threw. */
+  agentRetries?: number;
+  /** How long a loop beside a long wait must be quiet until nobody watches it, in milliseconds. */
+  watchForMs?: number;
+  /** Records at which the run continues as new, if sooner than the server suggests; for tests. */
+  continueAfterRecords?: number;
+}
+
+/** How a loop ended. */
+export type LoopEnd = { output?: unknown; failure?: undefined } | { failure: StepFailure; final?: boolean };
+
+/** The host's answer to `advance`. */
+export interface Advance {
+  /** This process has no loop that is where the run is; why. */
+  lost?: string;
+  /** A loop was built: its name, where it lives, and what the run must know. */
+  built?: { epoch: string; host: string; settings?: RunSettings };
+  steps?: Step[];
+  /** There is more to fetch at once. */
+  more?: true;
+  end?: LoopEnd;
+  /** Set once, when this loop leaves the recorded path: how many records there were. */
+  divergedAt?: number;
+}
+
+/** The second argument of a run that was continued as new. */
+export interface RunCarry {
+  version: 1;
+  records: StepRecord[];
+  /** First run id of the chain, from which idempotency keys are made. */
+  chain: string;
+  approvals: ApprovalsCarry;
+  /** Keys of steps whose host was lost, and how often. */
+  losses: [string, number][];
+  /** Absolute ends of the sleeps in flight, by key. */
+  sleeps: [string, number][];
+  agentFailures: number;
+  divergedAt?: number;
+}
+
+/** Approvals as they go over to the next run of the chain. */
+export interface ApprovalsCarry {
+  /** How many ids were minted for each name. */
+  minted: [string, number][];
+  /** Id and, once decided, decision of each step that has asked. */
+  asked: [string, { id: string; decision?: Decision }][];
+}
+
+/** A person's decision, as it is recorded. */
+export interface Decision {
+  approved: boolean;
+  reason?: string;
+  by?: string;
+  /** Milliseconds since the epoch, by the workflow's clock. */
+  at: number;
+}
+
+/** What the activity that runs a closure answers. */
+export type CallResult =
+  | { moved: true }
+  | { value?: unknown; usage?: StepRecord['usage']; moved?: undefined };
+
+/** What a watch of a loop can end with. */
+export type WatchResult = 'ready' | 'gone' | 'quiet';

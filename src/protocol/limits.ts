@@ -1,0 +1,20 @@
+/** Limits that come from Temporal, with their source. Bytes unless the name says otherwise. */
+
+/** A payload the server takes: `limit.blobSize.error`, 2 MiB by default; kept a little under it for the envelope. */
+export const MAX_PAYLOAD_BYTES = 2 * 1024 * 1024 - 16 * 1024;
+/** Steps handed out by one `advance`: a marker and the commands made from it must fit one message of 4 MB. */
+export const MAX_BATCH_BYTES = 512 * 1024;
+/** Records a run may carry to the next one: beside them stand input, decisions and counters. */
+export const MAX_CARRY_BYTES = 1_500_000;
+/** Steps in flight: the server takes at most 2,000 pending activities, children and timers each. */
+export const MAX_IN_FLIGHT = 500;
+/** Events at which a run that could not continue as new fails, a little before the server's 51,200 ends it. */
+export const MAX_HISTORY_EVENTS = 48_000;
+/** History bytes at which it fails, a little before the server's 50 MB ends it. */
+export const MAX_HISTORY_BYTES = 45 * 1024 * 1024;
+/** Events at which a run waits for what is in flight, so as to continue as new. */
+export const DRAIN_AT_EVENTS = 15_000;
+/** Processes that a step or a build may lose before it counts as the cause. */
+export const MAX_LOST_HOSTS = 3;
+/** A failure's message is cut at this length. */
+export const MAX_MESSAGE_CHARS = 8_000;

@@ -1,0 +1,18 @@
+/** Names on the wire. A dot or a slash keeps ours apart from a tool's, which may have neither. */
+
+/** Local activity: let the loop go on. */
+export const ADVANCE = 'agents.advance';
+/** Activities that run a closure of the loop: a model turn, a framework's own tool, a named step. */
+export const TURN = 'agents.turn';
+export const CALL = 'agents.call';
+export const STEP = 'agents.step';
+/** Activity: watch a loop that is busy with its own work. */
+export const AWAIT_LOOP = 'agents.awaitLoop';
+
+/** Signal: a loop has something for its run. */
+export const POKE_SIGNAL = '__agents_poke';
+/** Signal: a process begins to build a loop in a task that was tried before. */
+export const BUILD_SIGNAL = '__agents_build';
+
+/** A tool's or agent's name: what OpenAI, Anthropic and Gemini all accept as the name of a function. */
+export const NAME_PATTERN = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;

@@ -1,0 +1,69 @@
+/** What may be said to a run from outside: from the Temporal UI, the CLI, a client or another workflow. */
+import type { QueryDefinition, SignalDefinition } from '@temporalio/common';
+import type { StepRecord } from './step.ts';
+
+/** Payload of `approve`: `{ "id": "issue_refund-1" }`. */
+export interface ApproveInput {
+  /** The id of the pending approval, as the run shows it. */
+  id: string;
+  /** Who decided; free text, kept with the decision. */
+  by?: string;
+}
+
+/** Payload of `reject`: `{ "id": "issue_refund-1", "reason": "wrong account" }`. */
+export interface RejectInput extends ApproveInput {
+  /** What the agent is told. */
+  reason?: string;
+}
+
+/** A decision a run waits for. */
+export interface PendingApproval {
+  id: string;
+  /** The tool's or agent's name. */
+  name: string;
+  /** What the person is asked. */
+  prompt: string;
+  /** The arguments that would be used. */
+  input?: unknown;
+  /** Milliseconds since the epoch, by the workflow's clock. */
+  askedAt: number;
+  /** The present loop has not asked for it (its code changed, or it is not alive): an answer waits until it does. */
+  withdrawn?: true;
+}
+
+/** A message that was not accepted, and why. */
+export interface RefusedSignal {
+  signal: string;
+  reason: string;
+  /** Milliseconds since the epoch, by the workflow's clock. */
+  at: number;
+}
+
+/** What a run waits for, and what it refused. */
+export interface Waiting {
+  approvals: PendingApproval[];
+  /** The last refused messages, at most 20. */
+  refused: RefusedSignal[];
+}
+
+/** Signal: let a pending call go on. From the Temporal UI: signal `approve`, input `{"id":"issue_refund-1"}`. */
+export const approve: SignalDefinition<[ApproveInput], 'approve'> = signal('approve');
+
+/** Signal: refuse a pending call; the agent is told the reason. */
+export const reject: SignalDefinition<[RejectInput], 'reject'> = signal('reject');
+
+/** Query: the approvals a run waits for, with the id to answer. */
+export const waiting: QueryDefinition<Waiting, [], 'waiting'> = query('waiting');
+
+/** Query: the answers a run has so far, in the order in which they came. */
+export const records: QueryDefinition<StepRecord[], [], 'records'> = query('records');
+
+// Temporal's own `defineSignal` does just this; it is not used because it would load the workflow library wherever
+// a client only wants to send a signal.
+function signal<T>(name: string): T {
+  return { type: 'signal', name } as T;
+}
+
+function query<T>(name: string): T {
+  return { type: 'query', name } as T;
+}

@@ -1,0 +1,73 @@
+/** The words a loop and its run exchange: what a loop can ask for, and what an answer to it is. Types only. */
+import type { Duration, RetryPolicy } from '@temporalio/common';
+import type { Usage } from './usage.ts';
+
+/**
+ * What a loop can ask for.
+ * `turn`: a model's answer. `tool`: a tool call. `step`: a named piece of the agent's own code. `approval`: a person's
+ * yes or no. `agent`: another agent, as a child workflow. `sleep`: a durable timer.
+ */
+export type StepKind = 'turn' | 'tool' | 'step' | 'approval' | 'agent' | 'sleep';
+
+/** What to do when the worker that ran a step vanished, so that nobody knows whether it had its effect. */
+export type OnUncertain = 'retry' | 'ask' | 'fail';
+
+/** How a step is to be run; absent fields take the defaults of its kind. Temporal's own types and units. */
+export interface StepOptions {
+  taskQueue?: string;
+  retry?: RetryPolicy;
+  startToCloseTimeout?: Duration;
+  heartbeatTimeout?: Duration;
+  onUncertain?: OnUncertain;
+}
+
+/** One durable unit that a loop asks for. */
+export interface Step {
+  /** Its place among what this loop asked, from 1; the run acknowledges steps by this number. */
+  no: number;
+  /** Fingerprint of the request with its scope, and the occurrence when the same request is asked again. */
+  key: string;
+  kind: StepKind;
+  /** The model's, tool's or agent's name, or the step's own. */
+  name: string;
+  /** What whoever answers it needs: a tool's arguments, an agent's input, a sleep's milliseconds. */
+  input?: unknown;
+  /** Answered by a closure in the process that holds the loop, not by an activity of its own name. */
+  local?: true;
+  /** A person must approve before it is started; the text is what the person reads. */
+  approval?: { prompt: string };
+  /** Has no effect outside, so that it may be cut off, or run again where its answer is out of date. */
+  readOnly?: true;
+  /** Asked inside `nonCancellable`: runs although the run is cancelled. */
+  shielded?: true;
+  options?: StepOptions;
+  /** A short hash of each top-level field of the request, so that a miss can be explained. */
+  parts?: Record<string, string>;
+}
+
+/** A failure as it is kept in a record, and given to the loop again after a restart. Plain JSON. */
+export interface StepFailure {
+  /** The error's class, as Temporal's `ApplicationFailure.type` has it. */
+  name: string;
+  message: string;
+  code?: string;
+  /** HTTP status, where a provider gave one. */
+  status?: number;
+  /** Retries ran out on something that may pass another time (network, 429, 5xx, timeout). */
+  recoverable?: true;
+}
+
+/** The recorded answer to a step: a value (absent: `undefined`) or a failure. */
+export interface StepRecord {
+  key: string;
+  kind: StepKind;
+  name: string;
+  value?: unknown;
+  failure?: StepFailure;
+  usage?: Usage;
+  /** How often the run started it; retries inside Temporal's own policy are not counted. */
+  attempts: number;
+  /** Milliseconds since the epoch, by the workflow's clock. */
+  askedAt: number;
+  answeredAt: number;
+}

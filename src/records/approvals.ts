@@ -1,0 +1,125 @@
+import type { ApprovalsCarry, Decision } from '../protocol/advance.ts';
+import type { PendingApproval, RefusedSignal } from '../protocol/signals.ts';
+
+interface Asked {
+  id: string;
+  name: string;
+  prompt: string;
+  input?: unknown;
+  askedAt: number;
+  waiting: boolean;
+  decision?: Decision;
+}
+
+const KEPT_REFUSALS = 20;
+
+/**
+ * The approvals of one run. Ids are minted here, in the order in which steps ask (`issue_refund-1`), and belong to the
+ * step's key, so that they are the same after a crash, a redeploy, a reset and continue-as-new.
+ * What arrives by signal is untrusted: `decide` takes anything and either accepts it or keeps a refusal.
+ */
+export class Approvals {
+  readonly #minted: Map<string, number>;
+  readonly #asked = new Map<string, Asked>();
+  readonly refused: RefusedSignal[] = [];
+
+  constructor(carry?: ApprovalsCarry) {
+    this.#minted = new Map(carry?.minted);
+    for (const [key, { id, decision }] of carry?.asked ?? []) {
+      this.#asked.set(key, { id, name: '', prompt: '', askedAt: 0, waiting: false, ...(decision && { decision }) });
+    }
+  }
+
+  /** A step asks; asking again (after a restart, in the next run of the chain) finds the same id and decision. */
+  ask(key: string, request: { name: string; prompt: string; input?: unknown; at: number }): void {
+    const before = this.#asked.get(key);
+    const { at, ...shown } = request;
+    this.#asked.set(key, {
+      id: before?.id ?? this.#mint(request.name),
+      ...shown,
+      askedAt: before?.askedAt || at,
+      waiting: !before?.decision,
+      ...(before?.decision && { decision: before.decision }),
+    });
+  }
+
+  decision(key: string): Decision | undefined {
+    return this.#asked.get(key)?.decision;
+  }
+
+  /** The step no longer waits: it has its decision and starts, or nobody wants its answer. */
+  close(key: string): void {
+    const asked = this.#asked.get(key);
+    if (asked) asked.waiting = false;
+  }
+
+  /** Takes a decision for an approval that waits. Answers why not, if it is refused; the refusal is kept. */
+  decide(signal: string, payload: unknown, at: number): string | undefined {
+    const reason = this.#decide(signal, payload, at);
+    if (reason !== undefined) {
+      this.refused.push({ signal, reason, at });
+      if (this.refused.length > KEPT_REFUSALS) this.refused.shift();
+    }
+    return reason;
+  }
+
+  /** What waits for a person, in the order in which it was asked. */
+  pending(askedNow: (key: string) => boolean): PendingApproval[] {
+    return [...this.#asked]
+      .filter(([, asked]) => asked.waiting && !asked.decision)
+      .map(([key, { id, name, prompt, input, askedAt }]) => ({
+        id,
+        name,
+        prompt,
+        ...(input !== undefined && { input }),
+        askedAt,
+        ...(!askedNow(key) && { withdrawn: true as const }),
+      }));
+  }
+
+  carry(): ApprovalsCarry {
+    return {
+      minted: [...this.#minted],
+      asked: [...this.#asked].map(([key, { id, decision }]) => [key, { id, ...(decision && { decision }) }]),
+    };
+  }
+
+  #mint(name: string): string {
+    const n = (this.#minted.get(name) ?? 0) + 1;
+    this.#minted.set(name, n);
+    return `${name}-${n}`;
+  }
+
+  #decide(signal: string, payload: unknown, at: number): string | undefined {
+    const waiting = [...this.#asked.values()].filter((asked) => asked.waiting && !asked.decision);
+    const ids = waiting.map((asked) => asked.id).join(', ') || 'nothing';
+    if (typeof payload !== 'object' || payload === null || !('id' in payload) || typeof payload.id !== 'string') {
+      return `it has no "id"; what waits: ${ids}`;
+    }
+    const { id } = payload;
+    const asked = [...this.#asked.values()].find((candidate) => candidate.id === id);
+    if (!asked) return `nothing here has the id "${clip(id)}"; what waits: ${ids}`;
+    if (asked.decision) {
+      const { approved, by, at: when } = asked.decision;
+      return `"${id}" was already ${approved ? 'approved' : 'rejected'}${by ? ` by ${by}` : ''} at ${new Date(when).toISOString()}`;
+    }
+    if (!asked.waiting) return `"${id}" does not wait any more`;
+    const text = (field: string) => {
+      const value = (payload as Record<string, unknown>)[field];
+      return typeof value === 'string' ? value.slice(0, 2_000) : undefined;
+    };
+    const [reason, by] = [text('reason'), text('by')];
+    asked.decision = {
+      approved: signal === 'approve',
+      ...(reason !== undefined && { reason }),
+      ...(by !== undefined && { by }),
+      at,
+    };
+    asked.waiting = false;
+    return undefined;
+  }
+}
+
+function clip(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}

@@ -1,0 +1,43 @@
+import type { PendingApproval, RefusedSignal } from '../protocol/signals.ts';
+import type { StepRecord } from '../protocol/step.ts';
+
+/** What the Temporal UI shows of a run under "User Metadata": markdown, a few KB at most whatever the run holds. */
+export function runDetails(run: {
+  records: readonly StepRecord[];
+  inFlight: readonly { kind: string; name: string }[];
+  approvals: readonly PendingApproval[];
+  refused: readonly RefusedSignal[];
+}): string {
+  const turns = run.records.filter((record) => record.kind === 'turn').length;
+  const tools = run.records.filter((record) => record.kind === 'tool').length;
+  const lines = [`**${turns}** model turns and **${tools}** tool calls answered`];
+  const busy = run.inFlight.filter(({ kind }) => kind !== 'approval').slice(0, 5);
+  if (busy.length > 0) lines.push(`In flight: ${busy.map(({ kind, name }) => `${kind} ${code(name)}`).join(', ')}`);
+  for (const pending of run.approvals.slice(0, 10)) {
+    lines.push(
+      '',
+      `### Waiting for a decision: ${code(pending.id)}`,
+      plain(pending.prompt, 600),
+      ...(pending.withdrawn ? ['', 'The present loop has not asked for this; an answer waits until it does.'] : []),
+      '',
+      'Send signal `approve` or `reject` with:',
+      '```json',
+      JSON.stringify({ id: pending.id }),
+      '```',
+    );
+  }
+  if (run.approvals.length > 10) lines.push('', `… and ${run.approvals.length - 10} more; query \`waiting\` lists all.`);
+  const refusal = run.refused.at(-1);
+  if (refusal) lines.push('', `Refused: signal ${code(refusal.signal)}: ${plain(refusal.reason, 300)}`);
+  return lines.join('\n');
+}
+
+/** Text of a model, a tool or a person: shown as text, whatever markdown or HTML it holds. */
+function plain(text: string, limit: number): string {
+  const clipped = text.length > limit ? `${text.slice(0, limit)}…` : text;
+  return clipped.replace(/\s+/g, ' ').replace(/[\\`*_{}[\]()#+\-.!|<>&~:/@]/g, (c) => `&#${c.charCodeAt(0)};`);
+}
+
+function code(text: string): string {
+  return `\`${text.slice(0, 80).replace(/[`\r\n]/g, ' ')}\``;
+}

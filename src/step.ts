@@ -1,0 +1,54 @@
+/** What an agent's own code can make durable, beside model turns and tools. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Duration, RetryPolicy } from '@temporalio/common';
+import { msToNumber } from '@temporalio/common/lib/time.js';
+import { toApplicationFailure } from './errors/failure.ts';
+import { AgentError } from './errors/index.ts';
+import { askStep, insideRun } from './loop/ask.ts';
+import { assertRecordable } from './loop/recordable.ts';
+
+export interface StepCallOptions {
+  /** How often the step is tried again after it threw, or Temporal's own policy. @default 2, after 1 s and 2 s */
+  retries?: number | RetryPolicy;
+  /** Temporal's `startToCloseTimeout`: the longest that one attempt may take. @default '10 minutes' */
+  timeout?: Duration;
+}
+
+/**
+ * Runs a piece of the agent's own code once: its result is recorded, and served after a restart.
+ * It runs in the agent's process. What it returns must be plain JSON.
+ * @param name tells the steps of a run apart; the n-th step of a name is the n-th again after a restart
+ * @throws whatever `run` threw last, by name, message, code and status
+ */
+export async function step<T>(
+  name: string,
+  run: (context: { signal: AbortSignal }) => Promise<T> | T,
+  { retries, timeout }: StepCallOptions = {},
+): Promise<T> {
+  if (!insideRun()) return await run({ signal: new AbortController().signal });
+  return await askStep<T>({
+    kind: 'step',
+    name,
+    request: {},
+    options: {
+      ...(retries !== undefined && { retry: typeof retries === 'number' ? { maximumAttempts: retries + 1 } : retries }),
+      ...(timeout !== undefined && { startToCloseTimeout: timeout }),
+    },
+    closure: async (signal) => {
+      try {
+        const value = await run({ signal });
+        assertRecordable(value, `The result of step ${name}`);
+        return { value };
+      } catch (error) {
+        throw toApplicationFailure(error, { nonRetryable: AgentError.is(error) });
+      }
+    },
+  });
+}
+
+/** Waits durably: a timer of the run, which costs nothing while it waits. Outside a run, an ordinary timer. */
+export async function sleep(duration: Duration): Promise<void> {
+  const milliseconds = msToNumber(duration);
+  if (!insideRun()) return void (await delay(milliseconds));
+  await askStep<void>({ kind: 'sleep', name: 'sleep', request: { milliseconds }, input: milliseconds });
+}

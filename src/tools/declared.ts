@@ -1,0 +1,20 @@
+import { DeclarationError } from '../errors/index.ts';
+import type { Tool } from './tool.ts';
+
+/** Tools with a body that modules of this process declared, outside any run: what a worker serves if not told otherwise. */
+export const declared = new Set<Tool<any, any, any>>();
+
+/** Tools by name. @throws DeclarationError if two of them share one */
+export function byName(tools: Iterable<Tool<any, any, any>>): Map<string, Tool<any, any, any>> {
+  const named = new Map<string, Tool<any, any, any>>();
+  for (const tool of tools) {
+    const { name } = tool.options;
+    if ((named.get(name) ?? tool) !== tool) {
+      throw new DeclarationError(
+        `Cannot serve two tools named "${name}": a tool's activity has its name. Rename one, or pass AgentsPlugin the tools to serve: new AgentsPlugin({ tools: [...] }).`,
+      );
+    }
+    named.set(name, tool);
+  }
+  return named;
+}

@@ -1,0 +1,31 @@
+import { Context } from '@temporalio/activity';
+import { AgentError } from '../errors/index.ts';
+import { toApplicationFailure } from '../errors/failure.ts';
+import { runOutside } from '../loop/current-loop.ts';
+import { assertRecordable } from '../loop/recordable.ts';
+import { type Tool, toolArguments } from './tool.ts';
+
+/** Our own activity ids: the chain's first run id and the step's key. */
+const OUR_ACTIVITY_ID = /^[0-9a-f-]{36}:[0-9a-f]{24}/;
+
+/**
+ * Runs a tool's body inside an activity.
+ * @throws ApplicationFailure: retryable if the body threw, not retryable if trying again cannot help
+ */
+export async function runToolBody(tool: Tool<any, any, any>, input: unknown, signal: AbortSignal): Promise<unknown> {
+  const { name, execute } = tool.options;
+  try {
+    const args = await toolArguments(tool, input);
+    const result = await runOutside(async () => await execute!(args, { idempotencyKey: idempotencyKey(), signal }));
+    assertRecordable(result, `The result of tool ${name}`);
+    return result;
+  } catch (error) {
+    throw toApplicationFailure(error, { nonRetryable: AgentError.is(error) });
+  }
+}
+
+/** For a call that a user's own workflow schedules: made from that run and its activity id, so equal for its attempts. */
+function idempotencyKey(): string {
+  const { activityId, workflowExecution } = Context.current().info;
+  return OUR_ACTIVITY_ID.test(activityId) ? activityId : `${workflowExecution?.runId ?? ''}:${activityId}`;
+}

@@ -1,0 +1,209 @@
+import type { ClientOptions, ClientPlugin } from '@temporalio/client';
+import type { Duration } from '@temporalio/common';
+import { msToNumber } from '@temporalio/common/lib/time.js';
+import {
+  type BundleOptions,
+  type BundlerPlugin,
+  type Logger,
+  type ReplayWorkerOptions,
+  Worker,
+  type WorkerOptions,
+  type WorkerPlugin,
+} from '@temporalio/worker';
+import { hostActivities, sharedActivities, toolActivities } from '../../activities/index.ts';
+import type { Agent } from '../agent.ts';
+import { DeclarationError } from '../errors/index.ts';
+import { LoopHost } from '../loop/loop-host.ts';
+import { guardRejections } from '../loop/rejection-guard.ts';
+import type { RunSettings } from '../protocol/advance.ts';
+import { ADVANCE } from '../protocol/names.ts';
+import { byName, declared } from '../tools/declared.ts';
+import type { Tool } from '../tools/tool.ts';
+import { refuseAgentImports } from './refuse-agent-imports.ts';
+import { workflowSource } from './workflow-bundle.ts';
+
+export interface AgentsPluginOptions {
+  /** Agents whose runs this worker takes. Without any, it serves tools only. */
+  agents?: readonly Agent[];
+  /** Tools this worker serves as activities. @default every tool with a body that was declared at the top of a module */
+  tools?: readonly Tool<any, any, any>[];
+  /**
+   * How long a model turn or a tool may be without heartbeat (one comes every second) until its worker counts as dead.
+   * @default '10 seconds'
+   */
+  heartbeatTimeout?: Duration;
+  /** After how long a loop that only waits is dropped, to be built again when its answer comes. @default '5 minutes' */
+  parkAfter?: Duration;
+  /** How many loops may live here before those that wait for days (approvals, sleeps, children) are dropped. @default 5000 */
+  maxLoops?: number;
+  /** For how long a run of an agent that this worker lacks is left to other workers until it fails. @default '10 minutes' */
+  agentMissingTimeout?: Duration;
+  /**
+   * How long the agent's own code beside a long wait (an approval, a sleep, a child) is watched for the death of its
+   * worker; what takes longer belongs in `step()`. @default '5 seconds'
+   */
+  watchFor?: Duration;
+  /** Records after which a run continues as new, where the server would suggest it later. For tests of your own. */
+  continueAfterRecords?: number;
+}
+
+/**
+ * Makes a worker run agents: `Worker.create({ taskQueue, plugins: [new AgentsPlugin({ agents: [support] })] })`.
+ * Adds the activities, the workflow bundle (unless you pass your own, see `temporal-agents/workflows`), settings that
+ * fit agents where you set none, and a second Worker on a task queue of this process, which lives and dies with yours.
+ *
+ * @throws DeclarationError from `Worker.create`: two tools or agents with one name, or an activity with a tool's name
+ */
+export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin {
+  readonly name = 'temporal-agents';
+  readonly #options: AgentsPluginOptions;
+  /** By the activity that belongs to it: the worker that runs is only known by its options. */
+  readonly #hosts = new Map<unknown, { host: LoopHost; options: WorkerOptions }>();
+
+  constructor(options: AgentsPluginOptions = {}) {
+    this.#options = options;
+  }
+
+  configureWorker(options: WorkerOptions): WorkerOptions {
+    const { agents = [] } = this.#options;
+    const tools = byName(this.#options.tools ?? declared);
+    const { activities, ...rest } = options;
+    const taken = [...tools.keys()].find((name) => activities && name in activities);
+    if (taken !== undefined) {
+      throw new DeclarationError(`Cannot serve tool "${taken}": the worker has an activity of that name. Rename one.`);
+    }
+    const served = { ...activities, ...toolActivities(tools.values()) };
+    if (agents.length === 0) return { ...rest, activities: served };
+    const host = this.#createHost(options.taskQueue, agents, new Set(tools.values()));
+    const ours = sharedActivities(host);
+    this.#hosts.set(ours[ADVANCE], { host, options });
+    return {
+      ...sharedSettings(options),
+      ...(options.workflowsPath === undefined && options.workflowBundle === undefined && workflowSource()),
+      ...rest,
+      activities: { ...served, ...ours },
+    };
+  }
+
+  configureReplayWorker(options: ReplayWorkerOptions): ReplayWorkerOptions {
+    return options.workflowsPath === undefined && options.workflowBundle === undefined
+      ? { ...options, ...workflowSource() }
+      : options;
+  }
+
+  configureBundler(options: BundleOptions): BundleOptions {
+    const hook = options.webpackConfigHook ?? ((config) => config);
+    return { ...options, webpackConfigHook: (config) => refuseAgentImports(hook(config)) };
+  }
+
+  /** Nothing to configure yet; a client that has the plugin stays as it is. */
+  configureClient(options: ClientOptions): ClientOptions {
+    return options;
+  }
+
+  async runWorker(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
+    const activities = worker.options.activities as ReadonlyMap<string, unknown>;
+    const own = this.#hosts.get(activities.get(ADVANCE));
+    if (!own) return await next(worker);
+    const { host, options } = own;
+    guardRejections((message, error) => loggerOf(worker).error(message, { error }));
+    const hostWorker = await Worker.create({
+      ...hostSettings(worker, options),
+      taskQueue: host.queue,
+      activities: hostActivities(host),
+    });
+    silenceNoWorkflows(hostWorker);
+    try {
+      await runTogether(() => next(worker), worker, hostWorker);
+    } finally {
+      host.close();
+      this.#hosts.delete(activities.get(ADVANCE));
+    }
+  }
+
+  #createHost(taskQueue: string, agents: readonly Agent[], servedTools: ReadonlySet<object>): LoopHost {
+    const named = new Map<string, Agent>();
+    for (const agent of agents) {
+      if (named.has(agent.agentName)) throw new DeclarationError(`Cannot run two agents named "${agent.agentName}".`);
+      named.set(agent.agentName, agent);
+    }
+    const { heartbeatTimeout, watchFor, continueAfterRecords } = this.#options;
+    const settings: RunSettings = {
+      ...(heartbeatTimeout !== undefined && { heartbeatTimeout }),
+      ...(watchFor !== undefined && { watchForMs: msToNumber(watchFor) }),
+      ...(continueAfterRecords !== undefined && { continueAfterRecords }),
+    };
+    return new LoopHost({
+      taskQueue,
+      agents: named,
+      servedTools,
+      settings,
+      parkAfterMs: msToNumber(this.#options.parkAfter ?? '5 minutes'),
+      maxLoops: this.#options.maxLoops ?? 5_000,
+      agentMissingMs: msToNumber(this.#options.agentMissingTimeout ?? '10 minutes'),
+    });
+  }
+}
+
+/** Defaults for the worker of the agents' task queue; each measured, see docs/settings.md. */
+function sharedSettings({ tuner }: WorkerOptions): Partial<WorkerOptions> {
+  return {
+    ...(!tuner && {
+      // A task holds its slot while the loop thinks, up to 300 ms.
+      maxConcurrentWorkflowTaskExecutions: 400,
+      maxConcurrentLocalActivityExecutions: 1_000,
+      maxConcurrentActivityTaskExecutions: 400,
+    }),
+    // Eager turns run in the process that holds their loop.
+    maxEagerActivityReservationsPerWorkflowTask: 100,
+    // A cache smaller than the active runs costs a 10 s task timeout for each run evicted under its local activity.
+    maxCachedWorkflows: 2_000,
+    stickyQueueScheduleToStartTimeout: '5s',
+    maxHeartbeatThrottleInterval: '2s',
+    shutdownGraceTime: '20s',
+  };
+}
+
+function hostSettings(worker: Worker, options: WorkerOptions): Omit<WorkerOptions, 'taskQueue'> {
+  const { dataConverter, identity, interceptors, shutdownGraceTime = '20s', shutdownForceTime } = options;
+  return {
+    ...(worker.connection && { connection: worker.connection }),
+    namespace: worker.options.namespace,
+    maxConcurrentActivityTaskExecutions: 2_000,
+    maxHeartbeatThrottleInterval: '2s',
+    shutdownGraceTime,
+    ...(shutdownForceTime !== undefined && { shutdownForceTime }),
+    ...(dataConverter && { dataConverter }),
+    ...(identity !== undefined && { identity }),
+    ...(interceptors && { interceptors: { ...interceptors, workflowModules: [] } }),
+  };
+}
+
+/** The worker's logger, which knows its task queue; protected, but the only one that the user's settings reach. */
+function loggerOf(worker: Worker): Logger {
+  return (worker as unknown as { logger: Logger }).logger;
+}
+
+/** A worker without workflows says so as a warning; this one is meant to have none. */
+function silenceNoWorkflows(worker: Worker): void {
+  const logger = loggerOf(worker);
+  const warn: Logger['warn'] = (message, meta) => {
+    if (!message.startsWith('No workflows registered')) logger.warn(message, meta);
+  };
+  Object.assign(worker, { logger: Object.assign(Object.create(logger), { warn }) });
+}
+
+/** Runs both workers; the host's stops when the other has drained, and takes the other along if it dies. */
+async function runTogether(runShared: () => Promise<void>, shared: Worker, own: Worker): Promise<void> {
+  const ownRun = own.run();
+  const ownEnd = ownRun.finally(() => {
+    if (shared.getState() === 'RUNNING') shared.shutdown();
+  });
+  ownEnd.catch(() => {});
+  try {
+    await runShared();
+  } finally {
+    if (own.getState() === 'RUNNING') own.shutdown();
+    await ownEnd;
+  }
+}

@@ -1,0 +1,277 @@
+/** One step to one Temporal call: how each kind of step gets its answer. */
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import * as wf from '@temporalio/workflow';
+import type { CallResult, RunSettings } from '../src/protocol/advance.ts';
+import { CALL, STEP, TURN } from '../src/protocol/names.ts';
+import { MAX_LOST_HOSTS } from '../src/protocol/limits.ts';
+import type { Step, StepFailure, StepRecord } from '../src/protocol/step.ts';
+import type { Approvals } from '../src/records/approvals.ts';
+import {
+  type ActivityOutcome,
+  callOutcome,
+  SHUTDOWN_TYPES,
+  stepFailure,
+  toolOutcome,
+  VANISHED_TIMEOUTS,
+} from '../src/records/outcomes.ts';
+
+/** A step the run has started and has no answer to. */
+export interface InFlight {
+  step: Step;
+  /** The loop under which it was started. */
+  epoch: string;
+  /** Its kind, or `approval` while it waits for a person. */
+  doing: Step['kind'];
+  attempts: number;
+  askedAt: number;
+  scope: wf.CancellationScope;
+  /** Nobody wants its answer: the run cancelled it. */
+  withdrawn: boolean;
+}
+
+/** What a step's answer is, without what the run itself knows. */
+export type Answer = Pick<StepRecord, 'value' | 'failure' | 'usage'>;
+
+/** What taking a step needs of its run. */
+export interface StepContext {
+  /** First run id of the chain. */
+  chain: string;
+  host(): string;
+  settings(): RunSettings;
+  /** The present loop has asked for this step. */
+  askedNow(key: string): boolean;
+  approvals: Approvals;
+  /** Hosts lost under this step, by key. */
+  losses: Map<string, number>;
+  /** Absolute ends of sleeps, by key. */
+  sleeps: Map<string, number>;
+}
+
+const DEFAULT_HEARTBEAT = '10 seconds';
+const TURN_RETRY: wf.RetryPolicy = { maximumAttempts: 5, initialInterval: '1s', maximumInterval: '1 minute' };
+const TOOL_RETRY: wf.RetryPolicy = { maximumAttempts: 3 };
+const ONCE: wf.RetryPolicy = { maximumAttempts: 1 };
+/** How long a tool may be unknown to the workers that take it (a rolling deploy) until that is its answer. */
+const UNREGISTERED_MS = 10 * 60_000;
+
+/** Gets the answer to a step. `undefined`: its host was lost, and the loop will ask again. */
+export async function takeStep(run: StepContext, flight: InFlight, eager: boolean): Promise<Answer | undefined> {
+  const { step } = flight;
+  switch (step.kind) {
+    case 'approval':
+      return { value: await decisionOn(run, flight, step.key, step.approval?.prompt ?? step.name) };
+    case 'sleep':
+      return await sleepUntilDue(run, step);
+    case 'agent':
+      return { value: await child(step) };
+    case 'tool':
+    case 'turn':
+    case 'step': {
+      const refusal = step.approval && (await refused(run, flight, step.approval.prompt));
+      if (refusal) return { failure: refusal };
+      return step.local ? await call(run, flight) : await tool(run, flight, eager);
+    }
+  }
+}
+
+async function decisionOn(run: StepContext, flight: InFlight, key: string, prompt: string) {
+  const { step } = flight;
+  run.approvals.ask(key, {
+    name: step.name,
+    prompt,
+    ...(step.input !== undefined && { input: step.input }),
+    at: flight.askedAt,
+  });
+  const { doing } = flight;
+  flight.doing = 'approval';
+  try {
+    await wf.condition(() => run.approvals.decision(key) !== undefined);
+  } finally {
+    run.approvals.close(key);
+  }
+  // An answer to what the present loop has not asked for is kept, but starts nothing until a loop asks.
+  await wf.condition(() => run.askedNow(step.key));
+  flight.doing = doing;
+  return run.approvals.decision(key)!;
+}
+
+async function refused(run: StepContext, flight: InFlight, prompt: string): Promise<StepFailure | undefined> {
+  const decision = await decisionOn(run, flight, flight.step.key, prompt);
+  if (decision.approved) return undefined;
+  return { name: 'ToolRejectedError', message: decision.reason ?? `${flight.step.name} was not approved.` };
+}
+
+async function sleepUntilDue(run: StepContext, step: Step): Promise<Answer> {
+  const due = run.sleeps.get(step.key) ?? Date.now() + (step.input as number);
+  run.sleeps.set(step.key, due);
+  await wf.sleep(Math.max(1, due - Date.now()));
+  run.sleeps.delete(step.key);
+  return {};
+}
+
+async function child(step: Step): Promise<unknown> {
+  const { workflowId } = wf.workflowInfo();
+  const id = `${workflowId}/${step.name}-${step.key.slice(0, 12)}${step.key.slice(24)}`;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await wf.executeChild(step.name, {
+        args: [step.input],
+        workflowId: attempt === 1 ? id : `${id}.${attempt}`,
+        parentClosePolicy: 'REQUEST_CANCEL',
+        ...(step.options?.taskQueue !== undefined && { taskQueue: step.options.taskQueue }),
+        ...(step.options?.retry && { retry: step.options.retry }),
+      });
+    } catch (error) {
+      // After a reset, the child of the run that was reset may still be ending under this id.
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError) || attempt === 5) throw error;
+    }
+  }
+}
+
+/** A tool: an activity by its own name. Its activity id is the idempotency key, for a worker in any language. */
+async function tool(run: StepContext, flight: InFlight, eager: boolean): Promise<Answer | undefined> {
+  const { step } = flight;
+  const { options = {} } = step;
+  const onUncertain = options.onUncertain ?? (step.approval ? 'ask' : 'retry');
+  const retry = options.retry ?? TOOL_RETRY;
+  for (;;) {
+    flight.attempts++;
+    try {
+      const value = await wf.scheduleActivity(step.name, [step.input], {
+        activityId: `${run.chain}:${step.key}`,
+        startToCloseTimeout: options.startToCloseTimeout ?? '5 minutes',
+        ...(options.heartbeatTimeout !== undefined && { heartbeatTimeout: options.heartbeatTimeout }),
+        ...(options.taskQueue !== undefined && { taskQueue: options.taskQueue }),
+        allowEagerDispatch: eager,
+        retry: {
+          ...retry,
+          nonRetryableErrorTypes: [
+            ...(retry.nonRetryableErrorTypes ?? []),
+            ...SHUTDOWN_TYPES,
+            ...(onUncertain === 'retry' ? [] : VANISHED_TIMEOUTS),
+          ],
+        },
+      });
+      return { value };
+    } catch (error) {
+      const failure = activityOutcome(error);
+      if (!failure) throw error;
+      const outcome = toolOutcome(failure, onUncertain);
+      const tooLate = failure.type === 'NotFoundError' && Date.now() - flight.askedAt > UNREGISTERED_MS;
+      if (outcome === 'record' || tooLate) return { failure: stepFailure(`tool ${step.name}`, failure) };
+      if (outcome === 'uncertain') {
+        const verdict = await settleUncertain(run, flight, onUncertain);
+        if (verdict) return { failure: verdict };
+      } else if (failure.type === 'NotFoundError') await wf.sleep('2 seconds');
+    }
+  }
+}
+
+/** Nobody knows whether the step had its effect. `undefined`: run it again. */
+async function settleUncertain(
+  run: StepContext,
+  flight: InFlight,
+  rule: 'ask' | 'fail' | 'retry',
+): Promise<StepFailure | undefined> {
+  const { step, attempts } = flight;
+  const what = `The worker that ran ${step.name} vanished: it may or may not have had its effect.`;
+  const failure = { name: 'UncertainStepError', message: what };
+  if (rule === 'fail') return failure;
+  if (rule === 'retry') return undefined;
+  const prompt = `${what} Approve to run it again with the same idempotency key, reject to tell the agent that it failed.`;
+  const decision = await decisionOn(run, flight, `${step.key}?${attempts}`, prompt);
+  if (decision.approved) return undefined;
+  return { ...failure, message: decision.reason ?? what };
+}
+
+/**
+ * A closure of the loop: a model turn, a named step, a framework's own tool. Its first attempt goes to the run's queue,
+ * eagerly, which is the host more often than not; later ones to the host's own queue, with the step's retries.
+ */
+async function call(run: StepContext, flight: InFlight): Promise<Answer | undefined> {
+  const { step } = flight;
+  const settings = run.settings();
+  const type = step.kind === 'turn' ? TURN : step.kind === 'step' ? STEP : CALL;
+  const retry = step.options?.retry ?? (step.kind === 'turn' ? settings.turnRetry ?? TURN_RETRY : ONCE);
+  const attempts = retry.maximumAttempts ?? 0;
+  const options: wf.ActivityOptions = {
+    activityId: step.key,
+    startToCloseTimeout: step.options?.startToCloseTimeout ?? settings.turnTimeout ?? '10 minutes',
+    heartbeatTimeout: step.options?.heartbeatTimeout ?? settings.heartbeatTimeout ?? DEFAULT_HEARTBEAT,
+    summary: step.name,
+  };
+  const host = run.host();
+  flight.attempts++;
+  let result = await attempt(type, { ...options, retry: ONCE });
+  if (result.failure) {
+    const outcome = callOutcome(result.failure, true);
+    if (outcome === 'retry' && attempts !== 1) {
+      flight.attempts++;
+      await wf.sleep(result.failure.details?.retryAfterMs ?? retry.initialInterval ?? '1s');
+      result = { moved: true };
+    } else if (outcome === 'moved') result = { moved: true };
+  }
+  if (result.moved) {
+    result = await attempt(type, {
+      ...options,
+      taskQueue: host,
+      scheduleToStartTimeout: '5s',
+      retry: {
+        ...retry,
+        ...(attempts > 1 && { maximumAttempts: Math.max(1, attempts - 1) }),
+        nonRetryableErrorTypes: [...(retry.nonRetryableErrorTypes ?? []), ...VANISHED_TIMEOUTS, ...SHUTDOWN_TYPES],
+      },
+    });
+  }
+  const { failure } = result;
+  if (failure) {
+    const outcome = callOutcome(failure, false);
+    if (outcome === 'record') return { failure: stepFailure(`${step.kind} ${step.name}`, failure) };
+    if (outcome === 'killed') return await afterLoss(run, flight);
+    return undefined;
+  }
+  if (result.moved) return undefined; // the host itself does not know the closure: its loop is gone
+  return { ...('value' in result && { value: result.value }), ...(result.usage && { usage: result.usage }) };
+}
+
+/** The host died under a closure. A step that loses one host after the other is taken for the cause. */
+async function afterLoss(run: StepContext, flight: InFlight): Promise<Answer | undefined> {
+  const { step } = flight;
+  const losses = (run.losses.get(step.key) ?? 0) + 1;
+  run.losses.set(step.key, losses);
+  if (losses >= MAX_LOST_HOSTS) {
+    const message = `${step.kind} ${step.name} lost its worker ${losses} times: it kills or blocks its process.`;
+    return { failure: { name: 'StepKillsWorkerError', message } };
+  }
+  const rule = step.options?.onUncertain ?? (step.approval ? 'ask' : 'retry');
+  const verdict = await settleUncertain(run, flight, rule);
+  return verdict && { failure: verdict };
+}
+
+type Attempt = { moved?: true; value?: unknown; usage?: StepRecord['usage']; failure?: ActivityOutcome };
+
+async function attempt(type: string, options: wf.ActivityOptions): Promise<Attempt> {
+  try {
+    return (await wf.scheduleActivity<CallResult>(type, [], options)) as Attempt;
+  } catch (error) {
+    const failure = activityOutcome(error);
+    if (!failure) throw error;
+    return { failure };
+  }
+}
+
+/** What an activity's error says; `undefined`: it is not an activity's failure, or a cancellation. */
+function activityOutcome(error: unknown): ActivityOutcome | undefined {
+  if (!(error instanceof wf.ActivityFailure)) return undefined;
+  const { cause } = error;
+  if (cause instanceof wf.TimeoutFailure) return { timeout: cause.timeoutType ?? 'START_TO_CLOSE', message: cause.message };
+  if (cause instanceof wf.ApplicationFailure) {
+    return {
+      message: cause.message,
+      ...(cause.type != null && { type: cause.type }),
+      ...(cause.nonRetryable && { nonRetryable: true }),
+      details: cause.details?.[0] as ActivityOutcome['details'],
+    };
+  }
+  return undefined;
+}
