@@ -134,13 +134,15 @@ async function tool(run: StepContext, flight: InFlight, eager: boolean): Promise
   const { options = {} } = step;
   const onUncertain = options.onUncertain ?? (step.approval ? 'ask' : 'retry');
   const retry = options.retry ?? TOOL_RETRY;
+  const heartbeatTimeout =
+    options.heartbeatTimeout ?? (step.heartbeats && (run.settings().heartbeatTimeout ?? DEFAULT_HEARTBEAT));
   for (;;) {
     flight.attempts++;
     try {
       const value = await wf.scheduleActivity(step.name, [step.input], {
         activityId: `${run.chain}:${step.key}`,
         startToCloseTimeout: options.startToCloseTimeout ?? '5 minutes',
-        ...(options.heartbeatTimeout !== undefined && { heartbeatTimeout: options.heartbeatTimeout }),
+        ...(heartbeatTimeout !== undefined && { heartbeatTimeout }),
         ...(options.taskQueue !== undefined && { taskQueue: options.taskQueue }),
         allowEagerDispatch: eager,
         retry: {

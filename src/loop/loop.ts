@@ -22,7 +22,7 @@ export interface CallAnswer {
 export type Closure = (signal: AbortSignal) => Promise<CallAnswer>;
 
 /** A step as it is asked, before it has a key. */
-export interface StepRequest extends Pick<Step, 'kind' | 'name' | 'input' | 'approval' | 'readOnly' | 'options'> {
+export interface StepRequest extends Pick<Step, 'kind' | 'name' | 'input' | 'approval' | 'heartbeats' | 'readOnly' | 'options'> {
   /** What affects the answer; fingerprinted, never sent. */
   request: unknown;
   /** Answers it in this process; without it, an activity, child, timer or person does. */
@@ -117,7 +117,7 @@ export class Loop {
     const { scope = '', shielded = false } = currentPosition() ?? {};
     if (this.dropped) return promise as Promise<T>;
     if (this.cancelled && !shielded) return Promise.reject(new CancelledFailure('The run was cancelled.'));
-    const { kind, name, input, approval, readOnly, options, closure } = request;
+    const { kind, name, input, approval, heartbeats, readOnly, options, closure } = request;
     if (input !== undefined) {
       try {
         assertFits(input, `The input of ${kind} ${name}`);
@@ -133,6 +133,7 @@ export class Loop {
       name,
       ...(input !== undefined && { input }),
       ...(closure && { local: true }),
+      ...(heartbeats && { heartbeats }),
       ...(approval && { approval }),
       ...(readOnly && { readOnly }),
       ...(shielded && { shielded: true }),

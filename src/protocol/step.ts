@@ -34,6 +34,8 @@ export interface Step {
   input?: unknown;
   /** Answered by a closure in the process that holds the loop, not by an activity of its own name. */
   local?: true;
+  /** A tool with a body: whoever serves it heartbeats. */
+  heartbeats?: true;
   /** A person must approve before it is started; the text is what the person reads. */
   approval?: { prompt: string };
   /** Has no effect outside, so that it may be cut off, or run again where its answer is out of date. */

@@ -61,7 +61,17 @@ export interface Tool<Input = unknown, Args = Input, Result = unknown> {
   readonly options: ToolOptions<Input, Args, Result>;
   /** Its parameters as JSON Schema. */
   readonly jsonSchema: JsonSchema;
+  /** The tool whose body serves it: itself, or the one it was made from by `with`. */
+  readonly origin: Tool<Input, Args, Result>;
+  /** The same tool run in another way: `search.with({ taskQueue: 'gpu' })`. */
+  with(changed: ToolChanges): Tool<Input, Args, Result>;
 }
+
+/** What `with` may change: how a tool is run, not what it is. */
+export type ToolChanges = Pick<
+  ToolOptions<any, any, any>,
+  'retries' | 'timeout' | 'heartbeatTimeout' | 'taskQueue' | 'onUncertain'
+>;
 
 /** A method decorator: `@tool({ name, description, parameters })`. On an instance, the method is then a tool. */
 export type ToolDecorator<Args> = <This extends object, Result>(
@@ -85,20 +95,23 @@ export function tool<Input, Args, Result>(options: ToolOptions<Input, Args, Resu
   return made;
 }
 
-function makeTool<Input, Args, Result>(options: ToolOptions<Input, Args, Result>): Tool<Input, Args, Result> {
+function makeTool<Input, Args, Result>(
+  options: ToolOptions<Input, Args, Result>,
+  origin?: Tool<Input, Args, Result>,
+): Tool<Input, Args, Result> {
   assertOptions(options);
   const jsonSchema = toJsonSchema(options.parameters as Schema | JsonSchema, `tool ${options.name}`);
-  const call = async (args: Input, ...rest: unknown[]): Promise<unknown> => {
-    if (isMethodContext(rest[0])) throw new DeclarationError(`Cannot decorate with tool ${options.name}.`);
-    return currentPosition() ? await callTool(made, args) : await runPlainly(made, args);
-  };
-  const made = Object.assign(
-    function (this: unknown, args: Input, context?: unknown) {
-      return isMethodContext(context) && !options.execute ? decorate(options, args, context) : call(args, context);
-    } as unknown as Tool<Input, Args, Result>,
-    { options: Object.freeze({ ...options }), jsonSchema },
-  );
-  Object.defineProperty(made, 'name', { value: options.name });
+  const call = async (args: Input): Promise<Result> =>
+    currentPosition() ? await callTool(made, args) : await runPlainly(made, args);
+  const callable = (args: Input, context?: unknown): unknown =>
+    isMethodContext(context) && !options.execute ? decorate(options, args, context) : call(args);
+  Object.defineProperty(callable, 'name', { value: options.name });
+  const made = Object.assign(callable, {
+    options: Object.freeze({ ...options }),
+    jsonSchema,
+    with: (changed: ToolChanges) => makeTool({ ...options, ...changed }, origin ?? made),
+  }) as unknown as Tool<Input, Args, Result>;
+  Object.assign(made, { origin: origin ?? made });
   return made;
 }
 

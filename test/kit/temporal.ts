@@ -1,0 +1,103 @@
+/** The shared dev server: a client for it, and histories read from it. */
+import { fileURLToPath } from 'node:url';
+import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { temporal } from '@temporalio/proto';
+
+export type History = temporal.api.history.v1.IHistory;
+export type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
+
+export const workflowBundle = { codePath: fileURLToPath(new URL('../../.cache/workflow-bundle.cjs', import.meta.url)) };
+
+export function address(): string {
+  return process.env['KIT_TEMPORAL_ADDRESS']!;
+}
+
+let connected: Promise<Client> | undefined;
+
+export async function client(): Promise<Client> {
+  connected ??= Connection.connect({ address: address() }).then((connection) => new Client({ connection }));
+  return await connected;
+}
+
+let names = 0;
+
+/** A name no other test has. */
+export function unique(what: string): string {
+  return `${what}-${process.pid}-${Date.now() % 1e6}-${++names}`;
+}
+
+let quieted = false;
+
+/** Logs of the SDK: errors only. */
+export function quietRuntime(): void {
+  if (!quieted) Runtime.install({ logger: new DefaultLogger('ERROR') });
+  quieted = true;
+}
+
+/** Waits until a condition holds; fails with what was seen last. */
+export async function until<T>(look: () => Promise<T | undefined | false> | T | undefined | false, what: string, ms = 60_000): Promise<T> {
+  const end = Date.now() + ms;
+  for (;;) {
+    const seen = await look();
+    if (seen) return seen;
+    if (Date.now() > end) throw new Error(`${what}: did not come within ${ms} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** Histories of all runs of a chain, first to last. */
+export async function chainOf(handle: WorkflowHandle & { firstExecutionRunId?: string }): Promise<History[]> {
+  const { workflow } = await client();
+  const histories: History[] = [];
+  let runId: string | undefined = handle.firstExecutionRunId ?? (await handle.describe()).raw.workflowExecutionInfo?.firstRunId ?? undefined;
+  while (runId) {
+    const history: History = await workflow.getHandle(handle.workflowId, runId).fetchHistory();
+    histories.push(history);
+    const last: HistoryEvent | undefined = history.events?.at(-1);
+    runId = last?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId ?? undefined;
+  }
+  return histories;
+}
+
+/** Replays histories against the workflow bundle; throws at the first that does not. */
+export async function assertReplays(histories: History[]): Promise<void> {
+  quietRuntime();
+  for (const history of histories) {
+    await Worker.runReplayHistory({ workflowBundle }, history);
+  }
+}
+
+/** Steps scheduled again although an earlier attempt of theirs had completed; over a whole chain. */
+export function repeatedSteps(histories: History[]): string[] {
+  const done = new Set<string>();
+  const repeated: string[] = [];
+  for (const { events = [] } of histories) {
+    const scheduled = new Map<string, string>();
+    for (const event of events ?? []) {
+      const start = event.activityTaskScheduledEventAttributes;
+      if (start && start.activityType?.name !== 'agents.awaitLoop') {
+        const step = start.activityId!.split(':').at(-1)!;
+        scheduled.set(String(event.eventId), step);
+        if (done.has(step)) repeated.push(step);
+      }
+      const end = event.activityTaskCompletedEventAttributes;
+      if (!end) continue;
+      const result = Buffer.from(end.result?.payloads?.[0]?.data ?? []).toString();
+      const step = scheduled.get(String(end.scheduledEventId));
+      if (step !== undefined && result !== '{"moved":true}') done.add(step);
+    }
+  }
+  return repeated;
+}
+
+/** Events of a kind, by the name of their attributes without `EventAttributes`. */
+export function eventsOf(histories: History[], kind: string): HistoryEvent[] {
+  const field = `${kind}EventAttributes` as keyof HistoryEvent;
+  return histories.flatMap(({ events }) => (events ?? []).filter((event) => event[field]));
+}
+
+/** Bytes of a history as the server counts them. */
+export async function historyBytes(handle: WorkflowHandle): Promise<number> {
+  return Number((await handle.describe()).raw.workflowExecutionInfo?.historySizeBytes);
+}
