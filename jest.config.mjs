@@ -1,12 +1,14 @@
 /** @type {import('jest').Config} */
 export default {
-  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  testMatch: process.env.TEST_SOAK ? ['<rootDir>/test/soak/**/*.test.ts'] : ['<rootDir>/test/**/*.test.ts'],
+  testPathIgnorePatterns: process.env.TEST_SOAK ? ['/node_modules/'] : ['/node_modules/', '<rootDir>/test/soak/'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/test/kit/strip-types.mjs' },
   testEnvironment: '<rootDir>/test/kit/environment.mjs',
   testEnvironmentOptions: { customExportConditions: ['@temporal-agents/source', 'node', 'node-addons'] },
   globalSetup: '<rootDir>/test/kit/global-setup.mjs',
   globalTeardown: '<rootDir>/test/kit/global-teardown.mjs',
+  setupFilesAfterEnv: ['<rootDir>/test/kit/close-connections.ts'],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
   testTimeout: 120_000,
   maxWorkers: 2,

@@ -1,5 +1,7 @@
 /** The shared dev server: a client for it, and histories read from it. */
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { temporal } from '@temporalio/proto';
@@ -18,6 +20,11 @@ let connected: Promise<Client> | undefined;
 export async function client(): Promise<Client> {
   connected ??= Connection.connect({ address: address() }).then((connection) => new Client({ connection }));
   return await connected;
+}
+
+/** Lets the test file's process end. */
+export async function closeClient(): Promise<void> {
+  await (await connected)?.connection.close();
 }
 
 let names = 0;
@@ -64,8 +71,21 @@ export async function chainOf(handle: WorkflowHandle & { firstExecutionRunId?: s
 export async function assertReplays(histories: History[]): Promise<void> {
   quietRuntime();
   for (const history of histories) {
-    await Worker.runReplayHistory({ workflowBundle }, history);
+    const id = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowId;
+    try {
+      await Worker.runReplayHistory({ workflowBundle }, history, id ?? undefined);
+    } catch (error) {
+      keepHistory(`failed-${unique('replay')}`, history);
+      throw error;
+    }
   }
+}
+
+/** Keeps a history as JSON under `.cache/histories`, to look at or to guard later changes. */
+export function keepHistory(name: string, history: History): void {
+  const folder = new URL('../../.cache/histories/', import.meta.url);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(new URL(`${name}.json`, folder), historyToJSON(history));
 }
 
 /** Steps scheduled again although an earlier attempt of theirs had completed; over a whole chain. */

@@ -24,6 +24,11 @@ export async function nativeConnection(): Promise<NativeConnection> {
   return await connection;
 }
 
+/** Lets the test file's process end. */
+export async function closeConnection(): Promise<void> {
+  await (await connection)?.close();
+}
+
 export interface LocalWorker {
   worker: Worker;
   stop(): Promise<void>;

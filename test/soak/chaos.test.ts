@@ -1,0 +1,25 @@
+import { expect, test } from '@jest/globals';
+import { runChaos } from '../kit/chaos.ts';
+import { assertReplays } from '../kit/temporal.ts';
+
+/** `TEST_SOAK=10,11,12` names the seeds. */
+const seeds = (process.env['TEST_SOAK'] ?? '').split(',').map(Number).filter((seed) => seed > 1);
+const all = seeds.length > 0 ? seeds : [11, 12, 13, 14, 15, 16];
+
+test.each(all)(
+  'all runs finish alike under a long attack (seed %d)',
+  async (seed) => {
+    const report = await runChaos({
+      seed,
+      runs: 12,
+      rounds: 6,
+      attackMs: 40_000,
+      ...(seed % 2 === 0 && { continueAfterRecords: 15 }),
+    });
+    process.stdout.write(`seed ${seed}: ${JSON.stringify(report.attacks)}, ${report.histories.length} histories\n`);
+    expect(new Set(report.outcomes.map((outcome) => JSON.stringify(outcome))).size).toBe(1);
+    expect(report.repeated).toEqual([]);
+    await assertReplays(report.histories);
+  },
+  300_000,
+);
