@@ -5,11 +5,17 @@ import { effects } from './effects.ts';
 import { until } from './temporal.ts';
 
 /** Waits until as many approvals wait as are named, and gives them. */
-export async function untilWaiting(handle: WorkflowHandle, ids: readonly string[] = ['gate-1']): Promise<PendingApproval[]> {
-  return await until(async () => {
-    const { approvals } = await handle.query(waiting);
-    return ids.every((id) => approvals.some((pending) => pending.id === id)) && approvals;
-  }, `${handle.workflowId} waits for ${ids.join(', ')}`);
+export async function untilWaiting(
+  handle: WorkflowHandle,
+  ids: readonly string[] = ['gate-1'],
+): Promise<PendingApproval[]> {
+  return await until(
+    async () => {
+      const { approvals } = await handle.query(waiting);
+      return ids.every((id) => approvals.some((pending) => pending.id === id)) && approvals;
+    },
+    `${handle.workflowId} waits for ${ids.join(', ')}`,
+  );
 }
 
 /** What `note('saw …')` said under a name, by process, in order: a loop that was built again says it again. */
