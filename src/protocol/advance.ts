@@ -78,8 +78,8 @@ export interface RunCarry {
 export interface ApprovalsCarry {
   /** How many ids were minted for each name. */
   minted: [string, number][];
-  /** Id and, once decided, decision of each step that has asked. */
-  asked: [string, { id: string; decision?: Decision }][];
+  /** By key of each step that has asked: its id, its decision, and what a person must know while it waits for one. */
+  asked: [string, { id: string; decision?: Decision; open?: { name: string; prompt: string; askedAt: number } }][];
 }
 
 /** A person's decision, as it is recorded. */

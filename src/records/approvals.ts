@@ -25,8 +25,9 @@ export class Approvals {
 
   constructor(carry?: ApprovalsCarry) {
     this.#minted = new Map(carry?.minted);
-    for (const [key, { id, decision }] of carry?.asked ?? []) {
-      this.#asked.set(key, { id, name: '', prompt: '', askedAt: 0, waiting: false, ...(decision && { decision }) });
+    for (const [key, { id, decision, open }] of carry?.asked ?? []) {
+      const shown = open ?? { name: '', prompt: '', askedAt: 0 };
+      this.#asked.set(key, { id, ...shown, waiting: open !== undefined, ...(decision && { decision }) });
     }
   }
 
@@ -80,7 +81,10 @@ export class Approvals {
   carry(): ApprovalsCarry {
     return {
       minted: [...this.#minted],
-      asked: [...this.#asked].map(([key, { id, decision }]) => [key, { id, ...(decision && { decision }) }]),
+      asked: [...this.#asked].map(([key, { id, decision, waiting, name, prompt, askedAt }]) => [
+        key,
+        { id, ...(decision && { decision }), ...(waiting && { open: { name, prompt, askedAt } }) },
+      ]),
     };
   }
 
