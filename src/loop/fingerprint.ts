@@ -11,7 +11,7 @@ export interface Fingerprinted {
   scope: string;
 }
 
-/** SHA-256 over RFC 8785 canonical JSON, cut to 96 bits: one in 10^14 that two of a million requests collide. */
+/** SHA-256 over RFC 8785 canonical JSON, cut to 96 bits: one in 10^17 that two of a million requests collide. */
 export function fingerprint(step: Fingerprinted): string {
   return digest(step).slice(0, 24);
 }
@@ -28,15 +28,23 @@ export function fieldHashes(request: unknown): Record<string, string> {
 
 function digest(value: unknown): string {
   const plain = JSON.stringify(value, plainValue) as string | undefined;
-  const canonical = plain === undefined ? 'undefined' : canonicalize(JSON.parse(plain));
+  const canonical = plain === undefined ? 'undefined' : canonicalize(JSON.parse(wellFormed(plain)));
   return createHash('sha256').update(canonical ?? 'undefined').digest('hex');
 }
 
 function plainValue(this: unknown, field: string, value: unknown): unknown {
-  if (typeof value === 'bigint') return value.toString();
+  // What it was before its `toJSON`: a Buffer has one, other bytes have not.
+  const original = (this as Record<string, unknown>)[field];
+  if (typeof value === 'bigint' || value instanceof RegExp) return String(value);
   if (value instanceof Map || value instanceof Set) return [...value];
-  if (ArrayBuffer.isView(value)) {
-    return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64');
+  if (ArrayBuffer.isView(original)) {
+    return Buffer.from(original.buffer, original.byteOffset, original.byteLength).toString('base64');
   }
+  if (value instanceof ArrayBuffer) return Buffer.from(value).toString('base64');
   return value;
+}
+
+/** Text cut in the middle of a character, which RFC 8785 refuses, as it goes over the wire: with U+FFFD instead. */
+function wellFormed(json: string): string {
+  return json.replaceAll(/\\\\|\\ud[89a-f][0-9a-f]{2}/g, (found) => (found === '\\\\' ? found : '\ufffd'));
 }
