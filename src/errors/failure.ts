@@ -52,16 +52,25 @@ export function toApplicationFailure(error: unknown, options: { nonRetryable?: b
 /** What is kept of an error: its class, message, code and HTTP status; never its fields, which may hold secrets. */
 export function describeError(error: unknown): { name: string; message: string; code?: string; status?: number } {
   if (typeof error !== 'object' || error === null) return { name: 'Error', message: clip(String(error)) };
-  const { name, message, code, status, type } = error as Record<string, unknown>;
+  const { name, message, code, status, type, constructor } = error as Record<string, unknown>;
   const own = error instanceof ApplicationFailure ? type : name;
-  const constructed = error.constructor.name;
+  // The OpenAI client's errors are all named "Error"; their class says more.
+  const names = [own === 'Error' ? undefined : own, typeof constructor === 'function' && constructor.name, 'Error'];
   return {
-    // The OpenAI client's errors are all named "Error"; their class says more.
-    name: typeof own === 'string' && own !== '' && own !== 'Error' ? own : constructed || 'Error',
-    message: clip(typeof message === 'string' ? message : String(error)),
+    name: names.find((candidate) => typeof candidate === 'string' && candidate !== '') as string,
+    message: clip(typeof message === 'string' ? message : textOf(error)),
     ...(typeof code === 'string' && { code }),
     ...(typeof status === 'number' && { status }),
   };
+}
+
+/** Anything can be thrown, also what has no text. */
+function textOf(thrown: object): string {
+  try {
+    return String(thrown);
+  } catch {
+    return 'Something without a message was thrown.';
+  }
 }
 
 function clip(text: string): string {

@@ -49,10 +49,11 @@ export class UnsupportedError extends AgentError {}
 /** The worker was shut down under an activity; never a failure of the step. */
 export class WorkerShutdownError extends AgentError {}
 
-const CLASSES: Record<string, new (message: string) => AgentError> = {
+const CLASSES = [
   AgentNotFoundError,
   AgentInputError,
   AgentOutputError,
+  DeclarationError,
   ToolInputError,
   ToolRejectedError,
   UncertainStepError,
@@ -60,11 +61,13 @@ const CLASSES: Record<string, new (message: string) => AgentError> = {
   LoopKillsWorkerError,
   NotRecordableError,
   PayloadTooLargeError,
-};
+  RecordsTooLargeError,
+  UnsupportedError,
+  WorkerShutdownError,
+];
 
-/** One of our errors by its name, or `undefined`. */
-/** @internal */
+/** One of our errors by its name, or `undefined`. @internal */
 export function agentErrorNamed(name: string, message: string): AgentError | undefined {
-  const Class = CLASSES[name];
+  const Class = CLASSES.find((candidate) => candidate.name === name);
   return Class && new Class(message);
 }
