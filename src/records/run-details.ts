@@ -34,10 +34,19 @@ export function runDetails(run: {
 
 /** Text of a model, a tool or a person: shown as text, whatever markdown or HTML it holds. */
 function plain(text: string, limit: number): string {
-  const clipped = text.length > limit ? `${text.slice(0, limit)}…` : text;
-  return clipped.replace(/\s+/g, ' ').replace(/[\\`*_{}[\]()#+\-.!|<>&~:/@]/g, (c) => `&#${c.charCodeAt(0)};`);
+  let shown = '';
+  for (const character of oneLine(text.slice(0, limit))) {
+    shown += character.replace(/[\\`*_{}[\]()#+\-.!|<>&~:/@]/, (special) => `&#${special.charCodeAt(0)};`);
+    if (shown.length > limit) break;
+  }
+  return shown.length > limit || text.length > limit ? `${shown}…` : shown;
 }
 
 function code(text: string): string {
-  return `\`${text.slice(0, 80).replace(/[`\r\n]/g, ' ')}\``;
+  return `\`${oneLine(text.slice(0, 80)).replaceAll('`', ' ')}\``;
+}
+
+/** Without line breaks and control characters, and without those that turn the reading direction around. */
+function oneLine(text: string): string {
+  return text.replace(/[\s\p{Cc}]+/gu, ' ').replace(/[\u202a-\u202e\u2066-\u2069]/g, '');
 }

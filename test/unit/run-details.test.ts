@@ -1,0 +1,113 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import type { PendingApproval } from '../../src/protocol/signals.ts';
+import type { StepKind, StepRecord } from '../../src/protocol/step.ts';
+import { runDetails } from '../../src/records/run-details.ts';
+
+const nothing = { records: [], inFlight: [], approvals: [], refused: [] };
+const record = (kind: StepKind): StepRecord => ({ key: 'k', kind, name: 'n', attempts: 1, askedAt: 0, answeredAt: 0 });
+const pending = (changes: Partial<PendingApproval> = {}): PendingApproval => ({
+  id: 'issue_refund-1',
+  name: 'issue_refund',
+  prompt: 'Refund?',
+  askedAt: 0,
+  ...changes,
+});
+
+test('counts answered turns and tools, and names what is in flight', () => {
+  const records = (['turn', 'tool', 'turn', 'sleep', 'approval'] as const).map(record);
+  const inFlight = [
+    { kind: 'tool', name: 'search' },
+    { kind: 'approval', name: 'issue_refund' },
+  ];
+  expect(runDetails({ ...nothing, records, inFlight })).toBe(
+    '**2** model turns and **1** tool calls answered\nIn flight: tool `search`',
+  );
+});
+
+test('shows each pending approval with the exact signal to send', () => {
+  const shown = runDetails({ ...nothing, approvals: [pending()] });
+  expect(shown).toContain('### Waiting for a decision: `issue_refund-1`\nRefund?');
+  const [, payload] = /```json\n(.*)\n```/.exec(shown)!;
+  expect(JSON.parse(payload!)).toEqual({ id: 'issue_refund-1' });
+});
+
+test('says that an approval which the present loop has not asked for waits', () => {
+  expect(runDetails({ ...nothing, approvals: [pending({ withdrawn: true })] })).toContain('an answer waits until it does');
+});
+
+test('shows the last refused signal', () => {
+  const refused = [
+    { signal: 'approve', reason: 'first', at: 1 },
+    { signal: 'approve', reason: 'last', at: 2 },
+  ];
+  const shown = runDetails({ ...nothing, refused });
+  expect(shown).toContain('Refused: signal `approve`: last');
+  expect(shown).not.toContain('first');
+});
+
+describe('text of a model, a tool or a person', () => {
+  const hostile = [
+    '# heading\n> quote\n- item\n1. item\n```\nfence\n```',
+    '[click](https://evil.example)',
+    '![](https://evil.example/pixel.png)',
+    '<script>alert(1)</script><img src=x onerror=alert(1)>',
+    'a|b\n-|-\n**bold** _it_ ~~gone~~ `code`',
+    '&lt;b&gt; &#60; \\<b>',
+    'https://evil.example www.evil.example me@evil.example',
+  ];
+
+  test.each(hostile)('is shown as text: %j', (prompt) => {
+    const line = promptLine(prompt);
+    expect(decode(line)).toBe(prompt.replace(/\s+/g, ' '));
+    expect(line.replace(/&#\d+;/g, '')).toMatch(/^[a-z0-9 =(),;"']*$/i);
+  });
+
+  test('is one line of words and escaped characters, whatever it holds', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (prompt) => {
+        const line = promptLine(prompt);
+        expect(line).not.toMatch(/[\r\n\t\\`*_{}[\]<>|~!]/);
+        expect(line.replaceAll(/&#\d+;/g, '')).not.toMatch(/[&#]/);
+      }),
+    );
+  });
+
+  test('cannot turn the reading direction around', () => {
+    expect(promptLine('Refund \u202e0005$\u202c \u2066x\u2069')).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+  });
+
+  test("does not leave its code span or fence, where it is a step's name or an id", () => {
+    const shown = runDetails({
+      ...nothing,
+      inFlight: [{ kind: 'tool', name: 'a`\n\n# b' }],
+      approvals: [pending({ id: 'a`\n```\n# b-1' })],
+    });
+    expect(shown.split('\n').filter((line) => line.startsWith('# '))).toEqual([]);
+    expect(shown.split('\n').filter((line) => line.startsWith('```'))).toEqual(['```json', '```']);
+  });
+});
+
+test('is a few KB at most, whatever the run holds', () => {
+  const many = 3_000;
+  const shown = runDetails({
+    records: Array.from({ length: many }, () => record('turn')),
+    inFlight: Array.from({ length: many }, () => ({ kind: 'tool', name: '`'.repeat(200) })),
+    approvals: Array.from({ length: many }, () => pending({ prompt: '~日'.repeat(9_000), id: '"'.repeat(70) })),
+    refused: [{ signal: 'approve', reason: '~'.repeat(9_000), at: 1 }],
+  });
+  expect(Buffer.byteLength(shown)).toBeLessThan(20_000);
+  expect(shown).toContain(`${many - 10} more`);
+});
+
+function promptLine(prompt: string): string {
+  const lines = runDetails({ ...nothing, approvals: [pending({ prompt })] }).split('\n');
+  const start = lines.findIndex((line) => line.startsWith('###')) + 1;
+  const end = lines.indexOf('Send signal `approve` or `reject` with:') - 1;
+  expect(end - start).toBe(1);
+  return lines[start]!;
+}
+
+function decode(text: string): string {
+  return text.replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));
+}
