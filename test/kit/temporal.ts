@@ -1,7 +1,6 @@
 /** The shared dev server: a client for it, and histories read from it. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { temporal } from '@temporalio/proto';
@@ -85,7 +84,7 @@ export async function assertReplays(histories: History[]): Promise<void> {
 export function keepHistory(name: string, history: History): void {
   const folder = new URL('../../.cache/histories/', import.meta.url);
   mkdirSync(folder, { recursive: true });
-  writeFileSync(new URL(`${name}.json`, folder), historyToJSON(history));
+  writeFileSync(new URL(`${name}.json`, folder), JSON.stringify(temporal.api.history.v1.History.fromObject(history).toJSON(), null, 1));
 }
 
 /** Steps scheduled again although an earlier attempt of theirs had completed; over a whole chain. */

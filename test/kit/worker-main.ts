@@ -9,6 +9,9 @@ import type { WorkerProcessOptions } from './workers.ts';
 const options = JSON.parse(process.env['KIT_WORKER']!) as WorkerProcessOptions;
 Runtime.install({ logger: new DefaultLogger((process.env['KIT_LOG'] as 'ERROR' | undefined) ?? 'ERROR') });
 
+/** Steps that this process has answered. */
+let answered = 0;
+
 const exported = Object.values((await import(options.module)) as Record<string, unknown>);
 const agents = exported.filter((value): value is Agent => typeof value === 'function' && 'agentName' in value);
 const worker = await Worker.create({
@@ -25,9 +28,6 @@ process.send!('polls');
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 await run;
 process.exit(0);
-
-/** Steps that this process has answered. */
-let answered = 0;
 
 function killer(): ActivityInboundCallsInterceptor {
   const { kill } = options;

@@ -1,0 +1,196 @@
+/**
+ * What every adapter must keep. An adapter gives a module with the agents named here, written in its framework, and gets
+ * the whole suite; later promises are added here, not to one adapter's tests.
+ */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { approve, records, reject, type StepRecord, waiting } from '../../src/index.ts';
+import { startScriptedProvider, type ScriptedProvider } from '../../src/testing/index.ts';
+import { newEffects, tally } from '../kit/effects.ts';
+import { assertReplays, chainOf, client, repeatedSteps, unique, until } from '../kit/temporal.ts';
+import { type KillAt, QUICK_PLUGIN, QUICK_START, QUICK_WORKER, spawnWorker, type WorkerProcess } from '../kit/workers.ts';
+import { caseOf, contractScript } from './contract-script.ts';
+
+export interface AdapterFixture {
+  /** The framework's name. */
+  name: string;
+  /** URL of a module with the agents `steps`, `toolError`, `flaky`, `refused`, `hanging` and `approvals`. */
+  module: string;
+  /** Recorded steps of an undisturbed run of `steps`. */
+  steps: number;
+}
+
+/** What a run leaves, without times, attempts and the name of the case. */
+interface Outcome {
+  result: unknown;
+  records: unknown[];
+}
+
+export function testAdapter({ name, module, steps }: AdapterFixture): void {
+  let provider: ScriptedProvider;
+  let log: string;
+  beforeAll(async () => {
+    provider = await startScriptedProvider(contractScript);
+    log = newEffects();
+  });
+  afterAll(async () => await provider.stop());
+
+  const spawn = async (taskQueue: string, kill?: KillAt): Promise<WorkerProcess> =>
+    await spawnWorker({
+      taskQueue,
+      module,
+      plugin: QUICK_PLUGIN,
+      worker: QUICK_WORKER,
+      ...(kill && { kill }),
+      env: { EFFECTS: log, OPENAI_BASE_URL: provider.url, OPENAI_API_KEY: 'none', PROVIDER_URL: provider.url },
+    });
+  const start = async (agent: string, taskQueue: string, input = `case:${taskQueue}`) =>
+    await (await client()).workflow.start(agent, { taskQueue, workflowId: taskQueue, args: [input], ...QUICK_START });
+  const callsOf = (id: string) => provider.requests.filter(({ body }) => JSON.stringify(body).includes(id));
+  const bodiesOf = (id: string) =>
+    Object.fromEntries(Object.entries(tally(log)).filter(([what]) => what.includes(id)).map(([what, n]) => [what.replaceAll(id, 'X'), n]));
+
+  /** Runs `steps`, its worker killed as told and replaced. */
+  const crash = async (kill: KillAt | undefined) => {
+    const id = unique(kill ? `${kill.when}${kill.step}` : 'whole');
+    const worker = await spawn(id, kill);
+    const handle = await start('steps', id);
+    const living = kill ? (await worker.ended, await spawn(id)) : worker;
+    const result = (await handle.result()) as unknown;
+    const done = await handle.query(records);
+    const histories = await chainOf(handle);
+    await living.kill();
+    const calls = new Map<string, number>();
+    for (const { key } of callsOf(id)) calls.set(key, (calls.get(key) ?? 0) + 1);
+    const outcome = JSON.parse(JSON.stringify({ result, records: comparable(done) }).replaceAll(id, 'X')) as Outcome;
+    return { outcome, histories, calls: [...calls.values()].toSorted(), bodies: bodiesOf(id) };
+  };
+
+  describe(`${name}: a run with parallel tools, an agent as tool and a handoff`, () => {
+    let whole: Awaited<ReturnType<typeof crash>>;
+    beforeAll(async () => (whole = await crash(undefined)));
+
+    test('takes each step once when nothing happens', () => {
+      expect(whole.outcome.records).toHaveLength(steps);
+      expect(new Set(whole.calls)).toEqual(new Set([1]));
+      expect(new Set(Object.values(whole.bodies))).toEqual(new Set([1]));
+    });
+
+    const all = (['before', 'after'] as const).flatMap((when) => Array.from({ length: steps }, (_, i) => ({ step: i + 1, when })));
+    // Four at a time: each is mostly waiting for a dead process to be noticed.
+    test.each(Array.from({ length: Math.ceil(all.length / 4) }, (_, i) => all.slice(i * 4, i * 4 + 4)).map((group) => [group]))(
+      'ends the same, and nothing answered is done again, killed at %j',
+      async (group) => {
+        for (const [i, run] of (await Promise.all(group.map(crash))).entries()) {
+          expect(run.outcome).toEqual(whole.outcome);
+          expect(run.histories.flatMap((history) => repeatedSteps([history]))).toEqual([]);
+          const again = group[i]!.when === 'before' ? 1 : 0;
+          // The only thing done twice is what was under way at the kill: parallel tools may be several.
+          const turnsTwice = run.calls.reduce((sum, n) => sum + n - 1, 0);
+          const bodiesTwice = Object.values(run.bodies).reduce((sum, n) => sum + n - 1, 0);
+          expect(turnsTwice).toBeLessThanOrEqual(again);
+          expect(bodiesTwice).toBeLessThanOrEqual(again * 3);
+          expect(turnsTwice + bodiesTwice).toBeGreaterThanOrEqual(again);
+          expect(run.calls).toHaveLength(whole.calls.length);
+          expect(Object.keys(run.bodies).toSorted()).toEqual(Object.keys(whole.bodies).toSorted());
+          await assertReplays(run.histories);
+        }
+      },
+    );
+  });
+
+  describe(`${name}: one worker`, () => {
+    const taskQueue = unique(`contract-${name}`);
+    let worker: WorkerProcess;
+    beforeAll(async () => (worker = await spawn(taskQueue)));
+    afterAll(async () => await worker.kill());
+    const run = async (agent: string, input?: string) => {
+      const workflowId = unique(agent);
+      const handle = await (await client()).workflow.start(agent, { taskQueue, workflowId, args: [input ?? `case:${workflowId}`] });
+      return { handle, workflowId };
+    };
+
+    test('gives the framework the error of a tool that throws, and the run goes on', async () => {
+      const { handle, workflowId } = await run('toolError');
+      expect(await handle.result()).toMatch(/^told: /);
+      // Two retries are the default of a tool.
+      expect(bodiesOf(workflowId)).toEqual({ 'broken case:X': 3 });
+      const [, failed] = await handle.query(records);
+      expect(failed).toMatchObject({ kind: 'tool', name: 'broken', failure: { name: 'Error', message: 'it broke' } });
+    });
+
+    test('asks again after a failure of the provider that passes, once an attempt', async () => {
+      const { handle, workflowId } = await run('flaky');
+      expect(await handle.result()).toBe('came at last');
+      expect(callsOf(workflowId).map(({ status }) => status)).toEqual([503, 200]);
+    });
+
+    test('ends with the error of the provider that does not pass, asked once', async () => {
+      const { handle, workflowId } = await run('refused');
+      await expect(handle.result()).rejects.toMatchObject({ cause: { message: expect.stringContaining('no such thing') } });
+      expect(callsOf(workflowId)).toHaveLength(1);
+      const [failed] = await handle.query(records);
+      expect(failed).toMatchObject({ kind: 'turn', failure: { status: 400, code: 'bad_thing' } });
+    });
+
+    test('closes the socket of the provider when the run is cancelled, and asks nothing more', async () => {
+      const { handle, workflowId } = await run('hanging');
+      await provider.waitFor(({ body }) => JSON.stringify(body).includes(workflowId));
+      await handle.cancel();
+      await expect(handle.result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
+      const call = await provider.waitFor((entry) => JSON.stringify(entry.body).includes(workflowId) && entry.closedEarlyAt !== undefined);
+      expect(callsOf(workflowId)).toEqual([call]);
+    });
+
+    test('waits for approvals of shared and of own tools, each answered by itself', async () => {
+      const { handle, workflowId } = await run('approvals');
+      // A framework may show its own approvals only once the other calls of the turn are done.
+      const answer = async (id: string, decide: () => Promise<void>) => {
+        await until(async () => (await handle.query(waiting)).approvals.some((pending) => pending.id === id), id);
+        await decide();
+      };
+      await answer('refund-1', async () => {
+        expect(bodiesOf(workflowId)).toEqual({ 'lookup account case:X': 1 });
+        await handle.signal(approve, { id: 'refund-1' });
+      });
+      await answer('own_refund-1', async () => {
+        expect(bodiesOf(workflowId)).toEqual({ 'lookup account case:X': 1, 'refund r case:X': 1 });
+        await handle.signal(reject, { id: 'own_refund-1', reason: 'not this one' });
+      });
+      expect(await handle.result()).toMatch(/refund=refunded.*own_refund=.*not this one|own_refund=.*not this one.*refund=refunded/);
+      expect(bodiesOf(workflowId)).toEqual({ 'lookup account case:X': 1, 'refund r case:X': 1 });
+    });
+
+    test('keeps two runs at once apart', async () => {
+      const before = provider.requests.length;
+      const runs = await Promise.all([run('steps'), run('steps')]);
+      for (const { handle, workflowId } of runs) expect(await handle.result()).toBe(`written for case:${workflowId}`);
+      expect(provider.requests.length - before).toBe(2 * callsOf(runs[0]!.workflowId).length);
+    });
+  });
+
+  test(`${name}: outside a run, an agent just runs`, async () => {
+    process.env['OPENAI_BASE_URL'] = process.env['PROVIDER_URL'] = provider.url;
+    process.env['OPENAI_API_KEY'] = 'none';
+    const agents = (await import(module)) as Record<string, (input: string) => Promise<unknown>>;
+    const id = unique('outside');
+    expect(await agents['steps']!(`case:${id}`)).toBe(`written for case:${id}`);
+    expect(bodiesOf(id)).toEqual({ 'lookup a case:X': 1, 'lookup b case:X': 1, 'own c case:X': 1, 'lookup expert case:X': 1, 'lookup w case:X': 1 });
+  });
+}
+
+/** Records without what may differ between equal runs, in an order that does not depend on which tool was faster. */
+function comparable(done: StepRecord[]): unknown[] {
+  return done
+    .map(({ kind, name, value, failure, usage }) => ({ kind, name, value: withoutIds(value), failure, usage }))
+    .map((record) => JSON.stringify(record))
+    .toSorted();
+}
+
+/** A provider mints new ids for each answer. */
+function withoutIds(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value ?? null, (field, inner: unknown) => (/^(id|callId|responseId|requestId|created_at|providerData)$/.test(field) ? undefined : inner)),
+  );
+}
+
+export { caseOf };

@@ -1,0 +1,87 @@
+/** The contract's agents, in the OpenAI Agents SDK. */
+import { Agent, run, tool as ownTool } from '@openai/agents';
+import { z } from 'zod';
+import { agent, tool } from '../../src/index.ts';
+import { runAgent, toAgentTool } from '../../adapters/openai-agents/index.ts';
+import { note } from '../kit/effects.ts';
+
+const parameters = z.object({ what: z.string() });
+const model = 'gpt-4.1-mini';
+
+const lookup = tool({
+  name: 'lookup',
+  description: 'Looks something up.',
+  parameters,
+  execute: async ({ what }) => {
+    note(`lookup ${what}`);
+    return `found ${what}`;
+  },
+});
+const broken = tool({
+  name: 'broken',
+  description: 'Breaks.',
+  parameters,
+  retries: { maximumAttempts: 3, initialInterval: 10 },
+  execute: async ({ what }) => {
+    note(`broken ${what}`);
+    throw new Error('it broke');
+  },
+});
+const refund = tool({
+  name: 'refund',
+  description: 'Refunds.',
+  parameters,
+  requiresApproval: ({ what }) => `Refund ${what}?`,
+  execute: async ({ what }) => {
+    note(`refund ${what}`);
+    return 'refunded';
+  },
+});
+const ownLookup = ownTool({
+  name: 'own_lookup',
+  description: 'Looks something up, in the SDK.',
+  parameters,
+  execute: async ({ what }) => {
+    note(`own ${what}`);
+    return `found ${what}`;
+  },
+});
+const ownRefund = ownTool({
+  name: 'own_refund',
+  description: 'Refunds, in the SDK.',
+  parameters,
+  needsApproval: true,
+  execute: async ({ what }) => {
+    note(`own refund ${what}`);
+    return 'refunded';
+  },
+});
+
+export const steps = agent('steps', async (input: string) => {
+  const expert = new Agent({ name: 'Expert', instructions: 'EXPERT', model, tools: [toAgentTool(lookup)] });
+  const writer = new Agent({ name: 'Writer', instructions: 'WRITER', model, tools: [toAgentTool(lookup)] });
+  const triage = Agent.create({
+    name: 'Triage',
+    instructions: 'TRIAGE',
+    model,
+    tools: [
+      toAgentTool(lookup),
+      ownLookup,
+      expert.asTool({ toolName: 'ask_expert', toolDescription: 'Asks the expert.' }),
+    ],
+    handoffs: [writer],
+  });
+  return (await run(triage, input)).finalOutput;
+});
+
+export const toolError = agent('toolError', async (input: string) => {
+  return await runAgent(input, { model, instructions: 'BREAKER', tools: [broken] });
+});
+
+export const flaky = agent('flaky', async (input: string) => await runAgent(input, { model, instructions: 'FLAKY' }));
+export const refused = agent('refused', async (input: string) => await runAgent(input, { model, instructions: 'REFUSED' }));
+export const hanging = agent('hanging', async (input: string) => await runAgent(input, { model, instructions: 'HANGING' }));
+
+export const approvals = agent('approvals', async (input: string) => {
+  return await runAgent(input, { model, instructions: 'CASHIER', tools: [lookup, refund, ownRefund] });
+});

@@ -1,0 +1,7 @@
+import { testAdapter } from './contract.ts';
+
+testAdapter({
+  name: 'OpenAI Agents',
+  module: new URL('./openai-agents.fixture.ts', import.meta.url).href,
+  steps: 12,
+});

@@ -1,0 +1,107 @@
+/** A run without Temporal: what the workflow does for its loop, as PROTOCOL's rules 2 and 5 say it, for tests of loops. */
+import type { Advance } from '../../src/protocol/advance.ts';
+import type { Step, StepRecord } from '../../src/protocol/step.ts';
+import { Loop } from '../../src/loop/loop.ts';
+
+export type Body = (signal: AbortSignal) => Promise<unknown>;
+
+export interface PretendRunOptions {
+  /** What the run has from earlier loops. */
+  records?: readonly StepRecord[];
+  /** Keys of steps that were asked and have no record. */
+  pending?: readonly string[];
+  divergedAt?: number | undefined;
+}
+
+export class PretendRun {
+  readonly records: StepRecord[];
+  /** Steps that the run has started and not answered, by key. */
+  readonly inFlight = new Map<string, Step>();
+  divergedAt: number | undefined;
+  /** How often the loop said that it has something and nobody waits. */
+  told = 0;
+  loop!: Loop;
+  /** Every step that this loop handed out and that has no record, once each, in order. */
+  readonly asked: Step[] = [];
+  #from = 0;
+  #seen = 0;
+  readonly #body: Body;
+
+  constructor(body: Body, options: PretendRunOptions = {}) {
+    this.#body = body;
+    this.records = [...(options.records ?? [])];
+    this.divergedAt = options.divergedAt;
+    this.build(options.pending);
+  }
+
+  /** Another loop, from the top, with all records. */
+  build(pending: readonly string[] = [...this.inFlight.keys()]): void {
+    this.#from = 0;
+    this.#seen = 0;
+    this.loop = new Loop({
+      runId: 'run',
+      pending,
+      divergedAt: this.divergedAt,
+      body: (loop) => this.#body(loop.abort.signal),
+      events: { ready: () => void this.told++ },
+      serves: () => true,
+    });
+    const wrong = this.loop.take(0, this.records, 0);
+    if (wrong !== undefined) throw new Error(`A new loop did not take all records: ${wrong}`);
+    this.#from = this.records.length;
+    this.loop.start();
+  }
+
+  /** Gives the loop what was answered since, and starts what it asks. */
+  async advance(patience = 20): Promise<Advance> {
+    const wrong = this.loop.take(this.#from, this.records.slice(this.#from), this.#seen);
+    if (wrong !== undefined) throw new Error(`The loop is not where the run is: ${wrong}`);
+    this.#from = this.records.length;
+    const got = await this.loop.next(this.#seen, patience);
+    for (const step of got.steps ?? []) {
+      this.#seen = Math.max(this.#seen, step.no);
+      this.asked.push(step);
+      if (!this.records.some(({ key }) => key === step.key)) this.inFlight.set(step.key, step);
+    }
+    this.divergedAt = got.divergedAt ?? this.divergedAt;
+    return got.more ? { ...got, ...(await this.advance(patience)) } : got;
+  }
+
+  /** Until the loop asks nothing more. */
+  async settle(patience = 5): Promise<Advance> {
+    for (;;) {
+      const got = await this.advance(patience);
+      if (!got.steps) return got;
+    }
+  }
+
+  /** The `advance` of now once more, as after a lost workflow task. */
+  redeliver(from: number): string | undefined {
+    return this.loop.take(from, this.records.slice(from), this.#seen);
+  }
+
+  answer(key: string, value: unknown, failure?: StepRecord['failure']): void {
+    const step = this.inFlight.get(key);
+    if (!step) throw new Error(`Nothing with the key ${key} is in flight.`);
+    this.inFlight.delete(key);
+    this.records.push(recordOf(step, failure ? { failure } : { value }));
+  }
+
+  /** The names of the steps in flight. */
+  get waitsFor(): string[] {
+    return [...this.inFlight.values()].map(({ name }) => name);
+  }
+
+  /** Answers the first step in flight of that name, and lets the loop go on. */
+  async answerTo(name: string, value: unknown = `${name}!`): Promise<Advance> {
+    const step = [...this.inFlight.values()].find((candidate) => candidate.name === name);
+    if (!step) throw new Error(`No step ${name} is in flight, but ${this.waitsFor.join(', ') || 'none'}.`);
+    this.answer(step.key, value);
+    return await this.advance();
+  }
+}
+
+export function recordOf(step: Step, answer: Pick<StepRecord, 'value' | 'failure'>): StepRecord {
+  const { key, kind, name } = step;
+  return { key, kind, name, ...answer, attempts: 1, askedAt: 0, answeredAt: 0 };
+}
