@@ -50,6 +50,8 @@ class AgentRun {
   readonly #sleeps: Map<string, number>;
   readonly #context: StepContext;
   readonly #inFlight = new Map<string, InFlight>();
+  /** Keys asked by any loop that have no record; true: since a loop with changed code left the recorded path. */
+  readonly #open: Map<string, boolean>;
   readonly #backlog: Step[] = [];
   /** What the present loop has asked, by key. */
   #asked = new Map<string, Step>();
@@ -60,6 +62,8 @@ class AgentRun {
   #seen = 0;
   #settings: RunSettings = {};
   #divergedAt: number | undefined;
+  /** The loop that left the recorded path last. */
+  #divergedEpoch: string | undefined;
   #agentFailures: number;
   #lostBuilds = 0;
   #poked = false;
@@ -83,6 +87,7 @@ class AgentRun {
     this.#chain = carry?.chain ?? wf.workflowInfo().firstExecutionRunId;
     this.#losses = new Map(carry?.losses);
     this.#sleeps = new Map(carry?.sleeps);
+    this.#open = new Map(carry?.open);
     this.#agentFailures = carry?.agentFailures ?? 0;
     this.#divergedAt = carry?.divergedAt;
     this.#context = {
@@ -156,7 +161,8 @@ class AgentRun {
       busy: this.#inFlight.size > 0,
       ...(this.#epoch === undefined
         ? {
-            pending: [...this.#inFlight.keys()],
+            pending: [...this.#open.keys()],
+            pendingChanged: [...this.#open].filter(([, changed]) => changed).map(([key]) => key),
             ...(this.#divergedAt !== undefined && { divergedAt: this.#divergedAt }),
             ...(this.#lostBuilds > 0 && { lostBuilds: this.#lostBuilds }),
           }
@@ -177,13 +183,24 @@ class AgentRun {
       this.#settings = got.built.settings ?? {};
       this.#lostBuilds = 0;
     }
-    if (got.divergedAt !== undefined) this.#divergedAt = got.divergedAt;
+    this.#noteAsked(got);
     if (cancel) this.#cancelSent = true;
     this.#from += given;
     return got;
   }
 
   #forgetLoop(): void {
+  #noteAsked({ divergedAt, steps = [] }: Advance): void {
+    if (divergedAt !== undefined && this.#divergedEpoch !== this.#epoch) {
+      this.#divergedAt = divergedAt;
+      this.#divergedEpoch = this.#epoch;
+      for (const key of this.#open.keys()) this.#open.set(key, false);
+    }
+    for (const { key } of steps) {
+      if (!this.#records.has(key) && !this.#open.has(key)) this.#open.set(key, this.#divergedAt !== undefined);
+    }
+  }
+
     this.#epoch = undefined;
     this.#from = 0;
     this.#seen = 0;
@@ -254,6 +271,7 @@ class AgentRun {
     this.#inFlight.delete(step.key);
     this.#losses.delete(step.key);
     this.#records.add({
+    this.#open.delete(step.key);
       key: step.key,
       kind: step.kind,
       name: step.name,
@@ -377,6 +395,7 @@ class AgentRun {
       losses: [...this.#losses],
       sleeps: [...this.#sleeps],
       agentFailures: this.#agentFailures,
+      open: [...this.#open],
       ...(this.#divergedAt !== undefined && { divergedAt: this.#divergedAt }),
     };
     const bytes = jsonBytes(carry);

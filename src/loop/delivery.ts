@@ -8,8 +8,10 @@ const HOLD_MS = 2_000;
 const HOLD_CHANGED_MS = 300;
 
 interface DeliveryOptions {
-  /** Keys of the steps the run had in flight when the loop was built. */
+  /** Keys of the steps that earlier loops asked and that have no record, when the loop was built. */
   pending: readonly string[];
+  /** Those of them that were asked by a loop with changed code, after it had left the recorded path. */
+  pendingChanged: readonly string[];
   /** How many records there were when a loop with changed code last left the recorded path. */
   divergedAt: number | undefined;
   isAsked(key: string): boolean;
@@ -21,6 +23,7 @@ interface DeliveryOptions {
 export class Delivery {
   readonly #options: DeliveryOptions;
   readonly #pending: Set<string>;
+  readonly #pendingChanged: Set<string>;
   /** Keys of all records this loop has had, in order. */
   readonly #log: string[] = [];
   readonly #indexOf = new Map<string, number>();
@@ -30,6 +33,8 @@ export class Delivery {
   readonly #reruns = new Map<string, number>();
   /** Set when this loop itself leaves the recorded path. */
   divergedAt: number | undefined;
+  /** How many records this loop was built with. */
+  #builtWith: number | undefined;
   /** Records before this one are from before the code changed. */
   #changedAt: number | undefined;
   /** This loop runs code that left the recorded path. */
@@ -42,6 +47,7 @@ export class Delivery {
     this.#options = options;
     this.#changedAt = options.divergedAt;
     this.#pending = new Set(options.pending);
+    this.#pendingChanged = new Set(options.pendingChanged);
     for (const key of options.pending) this.#noteRerun(key);
   }
 
@@ -63,19 +69,16 @@ export class Delivery {
   /** The loop asks for a key. Answers whether there is a record, which is then delivered. */
   asked(key: string): boolean {
     const index = this.#indexOf.get(key);
-    const unread = this.#queue.some((record) => record.key !== key && !this.#options.isAsked(record.key));
     if (index === undefined && !this.#pending.has(key)) {
       this.#askedNew = true;
-      if (unread && !this.#changed) {
+      // Answers that came since this loop was built were asked by it, or no code asks for them any more.
+      if (!this.#changed && this.#skips(this.#builtWith ?? 0)) {
         this.#changed = true;
-        this.#changedAt = this.#log.length;
-        this.divergedAt = this.#log.length;
+        this.#changedAt = this.#builtWith;
+        this.divergedAt = this.#builtWith;
       }
-    } else if (index !== undefined && this.#changedAt !== undefined && index >= this.#changedAt) {
-      const skipped = this.#queue.some(
-        (record) => this.#indexOf.get(record.key)! < this.#changedAt! && !this.#options.isAsked(record.key),
-      );
-      if (skipped) this.#changed = true;
+    } else if (this.#changedAt !== undefined && (this.#pendingChanged.has(key) || index! >= this.#changedAt)) {
+      if (this.#skips(this.#changedAt)) this.#changed = true;
     }
     if (index === undefined) return false;
     void this.#pump();
@@ -89,6 +92,7 @@ export class Delivery {
     for (let i = from; i < this.#log.length; i++) {
       if (records[i - from]!.key !== this.#log[i]) return 'on another path';
     }
+    this.#builtWith ??= records.length;
     for (const record of records.slice(this.#log.length - from)) {
       this.#indexOf.set(record.key, this.#log.length);
       this.#log.push(record.key);
@@ -97,6 +101,11 @@ export class Delivery {
     }
     void this.#pump();
     return undefined;
+  }
+
+  /** Whether there is a record before this one for which the loop has not asked. */
+  #skips(before: number): boolean {
+    return this.#queue.some(({ key }) => this.#indexOf.get(key)! < before && !this.#options.isAsked(key));
   }
 
   #noteRerun(key: string): void {

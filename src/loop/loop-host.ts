@@ -190,7 +190,7 @@ export class LoopHost {
 function keepLoop(
   kept: Map<string, Kept>,
   { runId, workflowId, client }: RunContact,
-  { input, pending = [], divergedAt }: AdvanceInput,
+  { input, pending = [], pendingChanged = [], divergedAt }: AdvanceInput,
   host: { agent: Agent; serves(tool: object): boolean; gone(loop: Loop): void },
 ): Loop {
   const { agent } = host;
@@ -218,3 +218,4 @@ async function pendingTask({ client, workflowId, runId }: RunContact): Promise<{
   const seconds = Number(task?.originalScheduledTime?.seconds ?? Date.now() / 1000);
   return { attempt: task?.attempt ?? 1, scheduledAt: seconds * 1000 };
 }
+    pendingChanged,

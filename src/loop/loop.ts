@@ -45,8 +45,10 @@ export interface LoopEvents {
 /** What a loop is built from. */
 export interface LoopSource {
   runId: string;
-  /** Keys of the steps the run has in flight. */
+  /** Keys of the steps that earlier loops asked and that have no record. */
   pending: readonly string[];
+  /** Those of them that were asked since a loop with changed code left the recorded path. */
+  pendingChanged: readonly string[];
   divergedAt: number | undefined;
   body(loop: Loop): Promise<unknown>;
   events: LoopEvents;
@@ -80,6 +82,7 @@ export class Loop {
     this.#source = source;
     this.#delivery = new Delivery({
       pending: source.pending,
+      pendingChanged: source.pendingChanged,
       divergedAt: source.divergedAt,
       isAsked: (key) => this.#asked.has(key),
       settle: (record) => this.#settle(record),

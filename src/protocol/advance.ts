@@ -15,8 +15,10 @@ export interface AdvanceInput {
   seen: number;
   /** Something is in flight, so that more may come soon. */
   busy: boolean;
-  /** At a build: keys of the steps in flight. */
+  /** At a build: keys of the steps that earlier loops asked and that have no record. */
   pending?: string[];
+  /** At a build: those of them that were asked since a loop with changed code left the recorded path. */
+  pendingChanged?: string[];
   /** At a build: how many records there were when a loop with changed code last left the recorded path. */
   divergedAt?: number;
   /** How often a process began to build this loop in this task and did not come back. */
@@ -72,6 +74,8 @@ export interface RunCarry {
   sleeps: [string, number][];
   agentFailures: number;
   divergedAt?: number;
+  /** Keys of the steps asked that have no record; true: since a loop with changed code left the recorded path. */
+  open: [string, boolean][];
 }
 
 /** Approvals as they go over to the next run of the chain. */

@@ -1,5 +1,5 @@
 /** A run without Temporal: what the workflow does for its loop, as PROTOCOL's rules 2 and 5 say it, for tests of loops. */
-import type { Advance } from '../../src/protocol/advance.ts';
+import type { Advance, LoopEnd } from '../../src/protocol/advance.ts';
 import type { Step, StepRecord } from '../../src/protocol/step.ts';
 import { Loop } from '../../src/loop/loop.ts';
 
@@ -18,29 +18,36 @@ export class PretendRun {
   /** Steps that the run has started and not answered, by key. */
   readonly inFlight = new Map<string, Step>();
   divergedAt: number | undefined;
+  /** Keys of the steps that were asked and have no record; true: since a loop with changed code left the recorded path. */
+  readonly open = new Map<string, boolean>();
   /** How often the loop said that it has something and nobody waits. */
   told = 0;
   loop!: Loop;
-  /** Every step that this loop handed out and that has no record, once each, in order. */
-  readonly asked: Step[] = [];
+  /** Every step that the present loop handed out, in order. */
+  asked: Step[] = [];
   #from = 0;
   #seen = 0;
-  readonly #body: Body;
+  #body: Body;
+  #divergedEpoch = '';
 
   constructor(body: Body, options: PretendRunOptions = {}) {
     this.#body = body;
     this.records = [...(options.records ?? [])];
     this.divergedAt = options.divergedAt;
-    this.build(options.pending);
+    for (const key of options.pending ?? []) this.open.set(key, false);
+    this.build();
   }
 
   /** Another loop, from the top, with all records. */
-  build(pending: readonly string[] = [...this.inFlight.keys()]): void {
+  build(body = this.#body): void {
     this.#from = 0;
     this.#seen = 0;
+    this.asked = [];
+    this.#body = body;
     this.loop = new Loop({
       runId: 'run',
-      pending,
+      pending: [...this.open.keys()],
+      pendingChanged: [...this.open].filter(([, changed]) => changed).map(([key]) => key),
       divergedAt: this.divergedAt,
       body: (loop) => this.#body(loop.abort.signal),
       events: { ready: () => void this.told++ },
@@ -58,12 +65,18 @@ export class PretendRun {
     if (wrong !== undefined) throw new Error(`The loop is not where the run is: ${wrong}`);
     this.#from = this.records.length;
     const got = await this.loop.next(this.#seen, patience);
+    if (got.divergedAt !== undefined && this.#divergedEpoch !== this.loop.epoch) {
+      this.divergedAt = got.divergedAt;
+      this.#divergedEpoch = this.loop.epoch;
+      for (const key of this.open.keys()) this.open.set(key, false);
+    }
     for (const step of got.steps ?? []) {
       this.#seen = Math.max(this.#seen, step.no);
       this.asked.push(step);
-      if (!this.records.some(({ key }) => key === step.key)) this.inFlight.set(step.key, step);
+      if (this.records.some(({ key }) => key === step.key)) continue;
+      this.inFlight.set(step.key, step);
+      if (!this.open.has(step.key)) this.open.set(step.key, this.divergedAt !== undefined);
     }
-    this.divergedAt = got.divergedAt ?? this.divergedAt;
     return got.more ? { ...got, ...(await this.advance(patience)) } : got;
   }
 
@@ -84,6 +97,7 @@ export class PretendRun {
     const step = this.inFlight.get(key);
     if (!step) throw new Error(`Nothing with the key ${key} is in flight.`);
     this.inFlight.delete(key);
+    this.open.delete(key);
     this.records.push(recordOf(step, failure ? { failure } : { value }));
   }
 
@@ -104,4 +118,10 @@ export class PretendRun {
 export function recordOf(step: Step, answer: Pick<StepRecord, 'value' | 'failure'>): StepRecord {
   const { key, kind, name } = step;
   return { key, kind, name, ...answer, attempts: 1, askedAt: 0, answeredAt: 0 };
+}
+
+/** What an agent returned. @throws if it has not, or failed */
+export function outputOf(end: LoopEnd | undefined): unknown {
+  if (!end || end.failure) throw new Error(`The agent has no output, but ${JSON.stringify(end)}.`);
+  return end.output;
 }

@@ -1,0 +1,200 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from '@jest/globals';
+import { askStep } from '../../src/loop/ask.ts';
+import { Delivery } from '../../src/loop/delivery.ts';
+import type { StepRecord } from '../../src/protocol/step.ts';
+import { PretendRun } from '../kit/pretend-run.ts';
+
+const record = (key: string): StepRecord => ({ key, kind: 'turn', name: key, attempts: 1, askedAt: 0, answeredAt: 0 });
+const records = (...keys: string[]) => keys.map(record);
+
+/** A delivery of which the test is the loop. */
+function delivery(options: { pending?: string[]; divergedAt?: number } = {}) {
+  const asked = new Set<string>();
+  const settled: string[] = [];
+  const made = new Delivery({
+    pending: options.pending ?? [],
+    pendingChanged: [],
+    divergedAt: options.divergedAt,
+    isAsked: (key) => asked.has(key),
+    settle: ({ key }) => {
+      asked.delete(key);
+      settled.push(key);
+    },
+    settled: () => {},
+  });
+  const ask = (...keys: string[]) => {
+    for (const key of keys) asked.add(key);
+    for (const key of keys) made.asked(key);
+  };
+  return { made, ask, settled };
+}
+
+describe('records go to the loop', () => {
+  test('in recorded order, whatever the order in which it asks', async () => {
+    const { made, ask, settled } = delivery();
+    made.take(0, records('a', 'b', 'c', 'd'));
+    ask('d', 'b', 'c', 'a');
+    await delay(20);
+    expect(settled).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  test('one in each turn of the event loop, so that what one causes comes before the next', async () => {
+    const { made, ask, settled } = delivery();
+    made.take(0, records('a', 'b'));
+    ask('a', 'b');
+    expect(settled).toEqual(['a']);
+    await delay(5);
+    expect(settled).toEqual(['a', 'b']);
+  });
+
+  test('also if they come before it asks', async () => {
+    const { made, ask, settled } = delivery();
+    made.take(0, records('a'));
+    await delay(5);
+    expect(settled).toEqual([]);
+    ask('a');
+    expect(settled).toEqual(['a']);
+  });
+
+  test('once, however often they are brought', async () => {
+    const { made, ask, settled } = delivery();
+    const all = records('a', 'b', 'c');
+    ask('a', 'b', 'c');
+    for (const from of [0, 1, 2, 3, 0]) expect(made.take(from, all.slice(from))).toBeUndefined();
+    await delay(20);
+    expect(made.take(0, all)).toBeUndefined();
+    await delay(20);
+    expect(settled).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('an earlier record that the loop has not asked for yet', () => {
+  test('holds back later ones, so that a race has the same winner after a restart', async () => {
+    const { made, ask, settled } = delivery();
+    made.take(0, records('winner', 'loser'));
+    ask('loser');
+    await delay(200);
+    expect(settled).toEqual([]);
+    ask('winner');
+    await delay(20);
+    expect(settled).toEqual(['winner', 'loser']);
+  });
+
+  test('is given up after 2 s', async () => {
+    const { made, ask, settled } = delivery();
+    made.take(0, records('never asked', 'b', 'c'));
+    ask('b', 'c');
+    await delay(1_500);
+    expect(settled).toEqual([]);
+    await delay(1_000);
+    expect(settled).toEqual(['b', 'c']);
+  });
+
+  test('is given up once the loop asks something that the run has never heard of', async () => {
+    const { made, ask, settled } = delivery();
+    made.take(0, records('never asked', 'b'));
+    ask('b');
+    ask('new');
+    await delay(20);
+    expect(settled).toEqual(['b']);
+  });
+
+  test('is not given up for a step that the run has in flight', async () => {
+    const { made, ask, settled } = delivery({ pending: ['in flight'] });
+    made.take(0, records('winner', 'loser'));
+    ask('in flight', 'loser');
+    await delay(100);
+    expect(settled).toEqual([]);
+    ask('winner');
+    await delay(20);
+    expect(settled).toEqual(['winner', 'loser']);
+  });
+
+  test('is still given when it is asked after it was given up', async () => {
+    const { made, ask, settled } = delivery();
+    made.take(0, records('late', 'b'));
+    ask('b', 'new');
+    await delay(20);
+    ask('late');
+    await delay(20);
+    expect(settled).toEqual(['b', 'late']);
+  });
+});
+
+describe('a loop is not where the run is', () => {
+  test.each([
+    ['behind: it lacks records that the run has given', 2, records('c'), 'behind'],
+    ['ahead: it has records that the run has not', 0, records(), 'ahead'],
+    ['on another path', 0, records('b', 'a'), 'on another path'],
+  ])('%s', (_where, from, given, why) => {
+    const { made } = delivery();
+    made.take(0, records('a'));
+    expect(made.take(from, given)).toBe(why);
+  });
+
+  test('and then has taken nothing', async () => {
+    const { made, ask, settled } = delivery();
+    made.take(0, records('a'));
+    made.take(0, records('b', 'c'));
+    ask('a', 'b', 'c');
+    await delay(20);
+    expect(settled).toEqual(['a']);
+  });
+});
+
+describe('a loop has left the recorded path', () => {
+  test('when it asks something new while records are unread', () => {
+    const { made, ask } = delivery();
+    made.take(0, records('a', 'b'));
+    ask('new');
+    expect(made.divergedAt).toBe(2);
+  });
+
+  test.each([
+    ['it asks something new when it has read everything', [], ['a', 'b', 'new']],
+    ['it asks what the run has in flight', ['in flight'], ['in flight']],
+    ['it asks in another order', [], ['b', 'a']],
+  ])('but not when %s', (_when, pending, asks) => {
+    const { made, ask } = delivery({ pending });
+    made.take(0, records('a', 'b'));
+    ask(...asks);
+    expect(made.divergedAt).toBeUndefined();
+  });
+
+  test('only once', () => {
+    const { made, ask } = delivery();
+    made.take(0, records('a', 'b'));
+    ask('new');
+    made.take(2, records('new'));
+    ask('newer');
+    expect(made.divergedAt).toBe(2);
+  });
+});
+
+describe('a race with own I/O before the first step of the branch that won', () => {
+  const race = (paces: [number, number]) => async () =>
+    await Promise.race(
+      ['fast', 'slow'].map(async (name, i) => {
+        await delay(paces[i]!);
+        await askStep({ kind: 'turn', name, request: {} });
+        return await askStep<string>({ kind: 'tool', name: `charge for ${name}`, request: {} });
+      }),
+    );
+
+  test.each([[30], [200]])('has the same winner after a restart: %d ms', async (pace) => {
+    const paces: [number, number] = [1, 10];
+    const run = new PretendRun(async () => await race(paces)());
+    await run.advance();
+    await run.advance();
+    await run.answerTo('fast');
+    await run.answerTo('slow');
+    expect(run.waitsFor).toEqual(['charge for fast', 'charge for slow']);
+    await run.answerTo('charge for fast', 'fast');
+    // After the restart the branch that won is the slower one to ask.
+    paces[0] = pace;
+    run.build();
+    await run.advance(pace + 100);
+    expect((await run.advance()).end).toEqual({ output: 'fast' });
+  });
+});
