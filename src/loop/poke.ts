@@ -21,6 +21,8 @@ const LONGEST_BACKOFF = 10_000;
 export class Poke implements LoopEvents {
   readonly #options: PokeOptions;
   #armed = false;
+  /** How many `advance` calls came: a poke is for what came after one of them, and needless once the next is here. */
+  #advances = 0;
 
   constructor(options: PokeOptions) {
     this.#options = options;
@@ -29,22 +31,24 @@ export class Poke implements LoopEvents {
   ready(): void {
     if (this.#armed) return;
     this.#armed = true;
-    setTimeout(() => void this.#send(0), DEBOUNCE).unref();
+    const advances = this.#advances;
+    setTimeout(() => void this.#send(advances, 0), DEBOUNCE).unref();
   }
 
   /** An `advance` came: the next thing to tell needs a poke of its own. */
   advanced(): void {
     this.#armed = false;
+    this.#advances++;
   }
 
-  async #send(tries: number): Promise<void> {
-    if (!this.#armed || !this.#options.needed()) return;
+  async #send(advances: number, tries: number): Promise<void> {
+    if (advances !== this.#advances || !this.#options.needed()) return;
     try {
       await this.#options.send();
     } catch (error) {
       if (this.#options.isGone(error)) return this.#options.gone();
       const backoff = Math.min(LONGEST_BACKOFF, 500 * 2 ** tries);
-      setTimeout(() => void this.#send(tries + 1), backoff).unref();
+      setTimeout(() => void this.#send(advances, tries + 1), backoff).unref();
     }
   }
 }

@@ -10,6 +10,8 @@ export interface RunningCall {
   readonly abort: AbortController;
   users: number;
   done: boolean;
+  /** Runs from when the last attempt left. */
+  unwanted?: NodeJS.Timeout;
 }
 
 export class RunningCalls {
@@ -18,7 +20,9 @@ export class RunningCalls {
   /** The call with this id, or a new one. `undefined`: there is none, and no closure to start one. */
   join(id: string, closure: Closure | undefined): RunningCall | undefined {
     const running = this.#calls.get(id) ?? (closure && this.#start(id, closure));
-    if (running) running.users++;
+    if (!running) return undefined;
+    running.users++;
+    clearTimeout(running.unwanted);
     return running;
   }
 
@@ -26,11 +30,12 @@ export class RunningCalls {
   leave(id: string, call: RunningCall): void {
     call.users--;
     if (call.users > 0 || call.done) return;
-    setTimeout(() => {
-      if (call.users > 0 || call.done) return;
+    call.unwanted = setTimeout(() => {
+      if (call.done) return;
       call.abort.abort(new Error('Nobody waits for this call any more.'));
       this.#forget(id, call);
-    }, UNWANTED_AFTER).unref();
+    }, UNWANTED_AFTER);
+    call.unwanted.unref();
   }
 
   /** Whether a call of this run is under way. */
