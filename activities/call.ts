@@ -17,10 +17,10 @@ import { cancellationOf, isWorkerShutdown, workerShutdown } from './worker-shutd
 export function createCall(host: LoopHost) {
   return async (): Promise<CallResult> => {
     const context = Context.current();
-    const { activityId: key, activityType, workflowExecution } = context.info;
+    const { activityId: key, activityType, workflowExecution, startToCloseTimeoutMs } = context.info;
     const { runId } = workflowExecution!;
     const id = `${runId}/${key}`;
-    const call = host.calls.join(id, host.find(runId)?.closure(key));
+    const call = host.calls.join(id, host.find(runId)?.closure(key), startToCloseTimeoutMs);
     if (!call) return { moved: true };
     try {
       return await whileHeartbeating(async () => {
@@ -31,12 +31,15 @@ export function createCall(host: LoopHost) {
     } catch (error) {
       const cancelled = await cancellationOf(context);
       // A timeout, or a run that is gone, says nothing about the call: only a cancel and a shutdown end it.
-      if (cancelled && (cancelled.message === 'CANCELLED' || isWorkerShutdown(cancelled))) call.abort.abort(cancelled);
+      if (cancelled && (cancelled.message === 'CANCELLED' || isWorkerShutdown(cancelled)))
+        call.abort.abort(cancelled);
       const { reason } = call.abort.signal as { reason: unknown };
       const why = cancelled ?? (reason instanceof CancelledFailure ? reason : undefined);
       if (why) throw isWorkerShutdown(why) ? workerShutdown() : why;
       if (error instanceof ApplicationFailure) throw error;
-      throw activityType === TURN ? providerFailure(error) : toApplicationFailure(error, { nonRetryable: true });
+      throw activityType === TURN
+        ? providerFailure(error)
+        : toApplicationFailure(error, { nonRetryable: true });
     } finally {
       host.calls.leave(id, call);
     }

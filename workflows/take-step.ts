@@ -4,13 +4,14 @@ import * as wf from '@temporalio/workflow';
 import type { CallResult, RunSettings } from '../src/protocol/advance.ts';
 import { CALL, STEP, TURN } from '../src/protocol/names.ts';
 import { MAX_LOST_HOSTS } from '../src/protocol/limits.ts';
-import type { Step, StepFailure, StepRecord } from '../src/protocol/step.ts';
+import type { OnUncertain, Step, StepFailure, StepRecord } from '../src/protocol/step.ts';
 import type { Approvals } from '../src/records/approvals.ts';
 import {
   type ActivityOutcome,
   callOutcome,
   SHUTDOWN_TYPES,
   stepFailure,
+  TOOK_TOO_LONG,
   toolOutcome,
   VANISHED_TIMEOUTS,
 } from '../src/records/outcomes.ts';
@@ -55,7 +56,11 @@ const ONCE: wf.RetryPolicy = { maximumAttempts: 1 };
 const UNREGISTERED_MS = 10 * 60_000;
 
 /** Gets the answer to a step. `undefined`: its host was lost, and the loop will ask again. */
-export async function takeStep(run: StepContext, flight: InFlight, eager: boolean): Promise<Answer | undefined> {
+export async function takeStep(
+  run: StepContext,
+  flight: InFlight,
+  eager: boolean,
+): Promise<Answer | undefined> {
   const { step } = flight;
   switch (step.kind) {
     case 'approval':
@@ -173,15 +178,18 @@ async function tool(run: StepContext, flight: InFlight, eager: boolean): Promise
 async function settleUncertain(
   run: StepContext,
   flight: InFlight,
-  rule: 'ask' | 'fail' | 'retry',
+  rule: OnUncertain,
 ): Promise<StepFailure | undefined> {
-  const { step, attempts } = flight;
+  const { step } = flight;
   const what = `The worker that ran ${step.name} vanished: it may or may not have had its effect.`;
   const failure = { name: 'UncertainStepError', message: what };
   if (rule === 'fail') return failure;
   if (rule === 'retry') return undefined;
   const prompt = `${what} Approve to run it again with the same idempotency key, reject to tell the agent that it failed.`;
-  const decision = await decisionOn(run, flight, `${step.key}?${attempts}`, prompt);
+  // Each time is a question of its own, also in the next run of the chain.
+  let time = 1;
+  while (run.approvals.decision(`${step.key}?${time}`)) time++;
+  const decision = await decisionOn(run, flight, `${step.key}?${time}`, prompt);
   if (decision.approved) return undefined;
   return { ...failure, message: decision.reason ?? what };
 }
@@ -194,8 +202,13 @@ async function call(run: StepContext, flight: InFlight): Promise<Answer | undefi
   const { step } = flight;
   const settings = run.settings();
   const type = step.kind === 'turn' ? TURN : step.kind === 'step' ? STEP : CALL;
-  const retry = step.options?.retry ?? (step.kind === 'turn' ? settings.turnRetry ?? TURN_RETRY : ONCE);
+  const byDefault = { turn: settings.turnRetry ?? TURN_RETRY, step: TOOL_RETRY } as Record<
+    string,
+    wf.RetryPolicy
+  >;
+  const retry = step.options?.retry ?? byDefault[step.kind] ?? ONCE;
   const attempts = retry.maximumAttempts ?? 0;
+  const onUncertain = step.options?.onUncertain ?? (step.approval ? 'ask' : 'retry');
   const options: wf.ActivityOptions = {
     activityId: step.key,
     startToCloseTimeout: step.options?.startToCloseTimeout ?? settings.turnTimeout ?? '10 minutes',
@@ -206,8 +219,9 @@ async function call(run: StepContext, flight: InFlight): Promise<Answer | undefi
   flight.attempts++;
   let result = await attempt(type, { ...options, retry: ONCE });
   if (result.failure) {
-    const outcome = callOutcome(result.failure, true);
-    if (outcome === 'retry' && attempts !== 1) {
+    const outcome = callOutcome(result.failure, true, onUncertain);
+    const final = retry.nonRetryableErrorTypes?.includes(result.failure.type ?? '');
+    if (outcome === 'retry' && attempts !== 1 && !final) {
       flight.attempts++;
       await wf.sleep(result.failure.details?.retryAfterMs ?? retry.initialInterval ?? '1s');
       result = { moved: true };
@@ -221,15 +235,20 @@ async function call(run: StepContext, flight: InFlight): Promise<Answer | undefi
       retry: {
         ...retry,
         ...(attempts > 1 && { maximumAttempts: Math.max(1, attempts - 1) }),
-        nonRetryableErrorTypes: [...(retry.nonRetryableErrorTypes ?? []), ...VANISHED_TIMEOUTS, ...SHUTDOWN_TYPES],
+        nonRetryableErrorTypes: [
+          ...(retry.nonRetryableErrorTypes ?? []),
+          ...SHUTDOWN_TYPES,
+          ...(onUncertain === 'retry' ? [VANISHED_TIMEOUTS[0]!] : [...VANISHED_TIMEOUTS, TOOK_TOO_LONG]),
+        ],
       },
     });
   }
   const { failure } = result;
   if (failure) {
-    const outcome = callOutcome(failure, false);
+    const outcome = callOutcome(failure, false, onUncertain);
     if (outcome === 'record') return { failure: stepFailure(`${step.kind} ${step.name}`, failure) };
-    if (outcome === 'killed') return await afterLoss(run, flight);
+    if (outcome === 'killed') return await afterLoss(run, flight, onUncertain);
+    if (outcome === 'uncertain') return await verdictOn(run, flight, onUncertain);
     return undefined;
   }
   if (result.moved) return undefined; // the host itself does not know the closure: its loop is gone
@@ -237,7 +256,7 @@ async function call(run: StepContext, flight: InFlight): Promise<Answer | undefi
 }
 
 /** The host died under a closure. A step that loses one host after the other is taken for the cause. */
-async function afterLoss(run: StepContext, flight: InFlight): Promise<Answer | undefined> {
+async function afterLoss(run: StepContext, flight: InFlight, rule: OnUncertain): Promise<Answer | undefined> {
   const { step } = flight;
   const losses = (run.losses.get(step.key) ?? 0) + 1;
   run.losses.set(step.key, losses);
@@ -245,7 +264,11 @@ async function afterLoss(run: StepContext, flight: InFlight): Promise<Answer | u
     const message = `${step.kind} ${step.name} lost its worker ${losses} times: it kills or blocks its process.`;
     return { failure: { name: 'StepKillsWorkerError', message } };
   }
-  const rule = step.options?.onUncertain ?? (step.approval ? 'ask' : 'retry');
+  return await verdictOn(run, flight, rule);
+}
+
+/** What is recorded of a step whose effect is unknown. `undefined`: it runs again once the loop asks for it again. */
+async function verdictOn(run: StepContext, flight: InFlight, rule: OnUncertain): Promise<Answer | undefined> {
   const verdict = await settleUncertain(run, flight, rule);
   return verdict && { failure: verdict };
 }
@@ -266,7 +289,8 @@ async function attempt(type: string, options: wf.ActivityOptions): Promise<Attem
 function activityOutcome(error: unknown): ActivityOutcome | undefined {
   if (!(error instanceof wf.ActivityFailure)) return undefined;
   const { cause } = error;
-  if (cause instanceof wf.TimeoutFailure) return { timeout: cause.timeoutType ?? 'START_TO_CLOSE', message: cause.message };
+  if (cause instanceof wf.TimeoutFailure)
+    return { timeout: cause.timeoutType ?? 'START_TO_CLOSE', message: cause.message };
   if (cause instanceof wf.ApplicationFailure) {
     return {
       message: cause.message,

@@ -10,7 +10,7 @@ import type { Step, StepRecord } from '../protocol/step.ts';
 import { currentPosition, runAtTop } from './current-loop.ts';
 import { Delivery } from './delivery.ts';
 import { fieldHashes, fingerprint } from './fingerprint.ts';
-import { assertFits } from './recordable.ts';
+import { assertRecordable } from './recordable.ts';
 
 /** What a closure of the loop answers. */
 export interface CallAnswer {
@@ -123,7 +123,7 @@ export class Loop {
     const { kind, name, input, approval, heartbeats, readOnly, options, closure } = request;
     if (input !== undefined) {
       try {
-        assertFits(input, `The input of ${kind} ${name}`);
+        assertRecordable(input, `The input of ${kind} ${name}`);
       } catch (error) {
         return Promise.reject(error);
       }

@@ -11,7 +11,7 @@ export function assertRecordable(value: unknown, what: string): void {
   const found = findLost(value, '', []);
   if (found) {
     throw new NotRecordableError(
-      `${what} cannot be recorded: ${found.path === '' ? 'it' : `"${found.path}"`} is ${found.is}. Return plain JSON, such as ${found.instead}.`,
+      `${what} cannot be recorded: ${found.path === '' ? 'it' : `"${found.path}"`} is ${found.is}. Use plain JSON, such as ${found.instead}.`,
     );
   }
   assertFits(value, what);

@@ -1,9 +1,13 @@
 /** Closures of loops that run in this process now. An attempt that comes while an earlier one still runs joins it. */
+import { ApplicationFailure } from '@temporalio/common';
+import { TOOK_TOO_LONG } from '../records/outcomes.ts';
 import type { CallAnswer, Closure } from './loop.ts';
 
 /** How long a result stays for an attempt that comes late, and a call goes on that no attempt waits for. Milliseconds. */
 const RESULT_STAYS = 30_000;
 const UNWANTED_AFTER = 15_000;
+/** A timer of Node takes no more. */
+const LONGEST_TIMER = 2 ** 31 - 1;
 
 export interface RunningCall {
   readonly result: Promise<CallAnswer>;
@@ -17,9 +21,12 @@ export interface RunningCall {
 export class RunningCalls {
   readonly #calls = new Map<string, RunningCall>();
 
-  /** The call with this id, or a new one. `undefined`: there is none, and no closure to start one. */
-  join(id: string, closure: Closure | undefined): RunningCall | undefined {
-    const running = this.#calls.get(id) ?? (closure && this.#start(id, closure));
+  /**
+   * The call with this id, or a new one, which may take so many milliseconds. `undefined`: there is none, and no closure
+   * to start one.
+   */
+  join(id: string, closure: Closure | undefined, limit: number): RunningCall | undefined {
+    const running = this.#calls.get(id) ?? (closure && this.#start(id, closure, limit));
     if (!running) return undefined;
     running.users++;
     clearTimeout(running.unwanted);
@@ -48,17 +55,32 @@ export class RunningCalls {
     for (const [id, call] of this.#calls) if (id.startsWith(`${runId}/`)) call.abort.abort(reason);
   }
 
-  #start(id: string, closure: Closure): RunningCall {
+  #start(id: string, closure: Closure, limit: number): RunningCall {
     const abort = new AbortController();
-    const result = (async () => await closure(abort.signal))();
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () => {
+        const failure = ApplicationFailure.retryable(`Timed out after ${limit} ms.`, TOOK_TOO_LONG, {
+          recoverable: true,
+        });
+        reject(failure);
+        abort.abort(failure);
+        this.#forget(id, call); // the next attempt starts anew, whether this call heeds its signal or not
+      },
+      Math.min(limit, LONGEST_TIMER),
+    );
+    timer.unref();
+    const result = Promise.race([(async () => await closure(abort.signal))(), late]);
     const call: RunningCall = { abort, users: 0, done: false, result };
     this.#calls.set(id, call);
     result.then(
       () => {
+        clearTimeout(timer);
         call.done = true;
         setTimeout(() => this.#forget(id, call), RESULT_STAYS).unref();
       },
       () => {
+        clearTimeout(timer);
         call.done = true;
         this.#forget(id, call); // the next attempt tries again
       },

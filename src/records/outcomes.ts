@@ -18,6 +18,9 @@ export const SHUTDOWN_TYPES = ['WorkerShutdownError', 'WorkerShutdown'];
 /** Timeouts that mean: nobody knows what became of the attempt. */
 export const VANISHED_TIMEOUTS = ['TemporalTimeout:Heartbeat', 'TemporalTimeout:StartToClose'];
 
+/** Failure type of a closure that its own process gave up, at the same time as the server or a little earlier. */
+export const TOOK_TOO_LONG = 'TimeoutError';
+
 /** The activity type is not known to the worker that took the task; another worker may know it. */
 export function isUnregistered(failure: ActivityOutcome): boolean {
   return failure.type === 'NotFoundError' && /not registered on this worker/i.test(failure.message);
@@ -26,14 +29,21 @@ export function isUnregistered(failure: ActivityOutcome): boolean {
 /**
  * What the failure of a closure in the host means.
  * `lost`: its host is gone. `killed`: gone, and this step may be the cause. `retry`: try later on the host's own queue.
- * `moved`: a worker took it that knows nothing of it. `record`: it is the answer.
+ * `moved`: a worker took it that knows nothing of it. `uncertain`: it was given up, and only a person or the declared
+ * rule can say what to do. `record`: it is the answer.
  */
-export function callOutcome(failure: ActivityOutcome, first: boolean): 'lost' | 'killed' | 'retry' | 'moved' | 'record' {
+export function callOutcome(
+  failure: ActivityOutcome,
+  first: boolean,
+  onUncertain: OnUncertain,
+): 'lost' | 'killed' | 'retry' | 'moved' | 'uncertain' | 'record' {
   if (failure.timeout === 'HEARTBEAT') return 'killed';
   if (failure.timeout === 'SCHEDULE_TO_START') return 'lost';
   if (failure.type !== undefined && SHUTDOWN_TYPES.includes(failure.type)) return 'lost';
   if (first && isUnregistered(failure)) return 'moved';
-  if (first && !failure.nonRetryable && failure.timeout === undefined) return 'retry';
+  if (onUncertain !== 'retry' && (failure.timeout === 'START_TO_CLOSE' || failure.type === TOOK_TOO_LONG))
+    return 'uncertain';
+  if (first && !failure.nonRetryable) return 'retry';
   return 'record';
 }
 
@@ -42,9 +52,15 @@ export function callOutcome(failure: ActivityOutcome, first: boolean): 'lost' | 
  * `again`: its worker shut down or does not know it; that counts for nothing. `uncertain`: its worker vanished, and
  * only a person or the declared rule can say what to do. `record`: it is the answer.
  */
-export function toolOutcome(failure: ActivityOutcome, onUncertain: OnUncertain): 'again' | 'uncertain' | 'record' {
+export function toolOutcome(
+  failure: ActivityOutcome,
+  onUncertain: OnUncertain,
+): 'again' | 'uncertain' | 'record' {
   const shutdown = failure.type !== undefined && SHUTDOWN_TYPES.includes(failure.type);
-  if (onUncertain !== 'retry' && (shutdown || failure.timeout === 'HEARTBEAT' || failure.timeout === 'START_TO_CLOSE')) {
+  if (
+    onUncertain !== 'retry' &&
+    (shutdown || failure.timeout === 'HEARTBEAT' || failure.timeout === 'START_TO_CLOSE')
+  ) {
     return 'uncertain';
   }
   return shutdown || isUnregistered(failure) ? 'again' : 'record';
@@ -70,7 +86,11 @@ export function stepFailure(what: string, failure: ActivityOutcome): StepFailure
  * With a closure or a tool in flight its timeouts or its answer tell; else only a watch does. A loop that has been quiet
  * beside a long wait needs none: the answer it waits for will find out.
  */
-export function isWatched(state: { inFlight: readonly string[]; watching: boolean; quiet: boolean }): boolean {
+export function isWatched(state: {
+  inFlight: readonly string[];
+  watching: boolean;
+  quiet: boolean;
+}): boolean {
   if (state.watching) return true;
   if (state.inFlight.some((kind) => kind === 'turn' || kind === 'tool' || kind === 'step')) return true;
   return state.quiet && state.inFlight.length > 0;

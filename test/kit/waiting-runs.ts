@@ -11,7 +11,8 @@ export async function untilWaiting(
 ): Promise<PendingApproval[]> {
   return await until(
     async () => {
-      const { approvals } = await handle.query(waiting);
+      // While no worker lives, nobody answers a query.
+      const { approvals } = await handle.query(waiting).catch(() => ({ approvals: [] as PendingApproval[] }));
       return ids.every((id) => approvals.some((pending) => pending.id === id)) && approvals;
     },
     `${handle.workflowId} waits for ${ids.join(', ')}`,
@@ -20,7 +21,7 @@ export async function untilWaiting(
 
 /** What `note('saw …')` said under a name, by process, in order: a loop that was built again says it again. */
 export function sightings(log: string, name: string): { pid: number; saw: unknown }[] {
-  const start = `saw ${name} `;
+  const start = `saw ${JSON.stringify(name)} `;
   return effects(log)
     .filter(({ what }) => what.startsWith(start))
     .map(({ pid, what }) => ({ pid, saw: JSON.parse(what.slice(start.length)) as unknown }));

@@ -32,6 +32,7 @@ const script: Record<string, ProviderAnswer[]> = {
   'overloaded once': [{ status: 529 }],
   'reset once': [{ reset: true }],
   'reset midway': [{ reset: 'midway' }],
+  'hangs once': [{ hang: true }],
   'bad request': [{ status: 400, errorBody: error('invalid_value', 'Invalid temperature.') }],
   'bad key': [{ status: 401, errorBody: error('invalid_api_key', 'Incorrect API key provided.') }],
   'bad request, fatal': [{ status: 400, errorBody: error('invalid_value', 'Invalid temperature.') }],
@@ -236,4 +237,21 @@ test('a worker killed while a rate limit is waited out pays for no more than the
   const journal = asked('limited, then killed');
   expect(journal.map(({ status }) => status)).toEqual([429, 200]);
   expect(journal[1]!.at - refused.answeredAt!).toBeGreaterThanOrEqual(2_000);
+});
+
+test('asks again when an attempt takes longer than the turn may, and closes the connection of the old one', async () => {
+  const taskQueue = unique('hanging');
+  const log = newEffects();
+  const worker = await spawn(taskQueue, log);
+  const { workflow } = await client();
+  const result = await workflow.execute('impatient', {
+    taskQueue,
+    workflowId: taskQueue,
+    args: ['hangs once'],
+    ...QUICK_START,
+  });
+  await worker.kill();
+  expect(result).toBe('about hangs once');
+  expect(asked('hangs once')).toHaveLength(2);
+  expect(asked('hangs once')[0]!.closedEarlyAt).toBeDefined();
 });

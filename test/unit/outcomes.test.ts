@@ -24,21 +24,28 @@ describe('the failure of a closure in the host', () => {
     ['a shutdown stays a lost host though it is marked non-retryable', { type: 'WorkerShutdownError', nonRetryable: true }, 'lost', 'lost'],
     ['a failure that may pass is tried again on the host, whose own retries end in a record', { type: 'RateLimitError' }, 'retry', 'record'],
     ['a terminal failure is an answer at once', { type: 'AuthenticationError', nonRetryable: true }, 'record', 'record'],
-    ['a call that took too long is an answer', { timeout: 'START_TO_CLOSE' }, 'record', 'record'],
+    ['a call that took too long is tried again, and its last attempt is an answer', { timeout: 'START_TO_CLOSE' }, 'retry', 'record'],
+    ['a call that its own process gave up is the same', { type: 'TimeoutError' }, 'retry', 'record'],
   ])('%s', (_promise, changes, first, later) => {
-    expect(callOutcome(failed(changes), true)).toBe(first);
-    expect(callOutcome(failed(changes), false)).toBe(later);
+    expect(callOutcome(failed(changes), true, 'retry')).toBe(first);
+    expect(callOutcome(failed(changes), false, 'retry')).toBe(later);
   });
 
   test('a worker that has no such activity passes the call on to the host', () => {
-    expect(callOutcome(unregistered, true)).toBe('moved');
+    expect(callOutcome(unregistered, true, 'ask')).toBe('moved');
   });
 
   test("a NotFoundError of the user's own is no missing activity", () => {
     const own = failed({ type: 'NotFoundError', message: 'Account 7 is not registered.' });
     expect(isUnregistered(own)).toBe(false);
     expect(isUnregistered(unregistered)).toBe(true);
-    expect(callOutcome({ ...own, nonRetryable: true }, true)).toBe('record');
+    expect(callOutcome({ ...own, nonRetryable: true }, true, 'retry')).toBe('record');
+  });
+
+  test.each(['ask', 'fail'] as const)('a call that took too long is uncertain where the rule is to %s', (rule) => {
+    expect(callOutcome(failed({ timeout: 'START_TO_CLOSE' }), true, rule)).toBe('uncertain');
+    expect(callOutcome(failed({ type: 'TimeoutError' }), false, rule)).toBe('uncertain');
+    expect(callOutcome(failed({ type: 'Error' }), true, rule)).toBe('retry');
   });
 });
 

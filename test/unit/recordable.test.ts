@@ -35,7 +35,7 @@ describe('what JSON would lose is refused, with its path and what to return inst
     [() => 1, 'it is a function', 'what it returns'],
   ])('%#: %s', (value, what, instead) => {
     expect(refusal(value)).toBe(
-      `The result of tool get_weather cannot be recorded: ${what}. Return plain JSON, such as ${instead}.`,
+      `The result of tool get_weather cannot be recorded: ${what}. Use plain JSON, such as ${instead}.`,
     );
   });
 
