@@ -159,6 +159,7 @@ class AgentRun {
       records: this.#records.since(this.#from),
       seen: this.#seen,
       busy: this.#inFlight.size > 0,
+      taskTimeoutMs: wf.workflowInfo().taskTimeoutMs,
       ...(this.#epoch === undefined
         ? {
             pending: [...this.#open.keys()],
@@ -189,7 +190,6 @@ class AgentRun {
     return got;
   }
 
-  #forgetLoop(): void {
   #noteAsked({ divergedAt, steps = [] }: Advance): void {
     if (divergedAt !== undefined && this.#divergedEpoch !== this.#epoch) {
       this.#divergedAt = divergedAt;
@@ -201,7 +201,9 @@ class AgentRun {
     }
   }
 
+  #forgetLoop(): void {
     this.#epoch = undefined;
+    this.#cancelSent = false;
     this.#from = 0;
     this.#seen = 0;
     this.#asked = new Map();
@@ -270,8 +272,8 @@ class AgentRun {
     const { step, attempts, askedAt } = flight;
     this.#inFlight.delete(step.key);
     this.#losses.delete(step.key);
-    this.#records.add({
     this.#open.delete(step.key);
+    this.#records.add({
       key: step.key,
       kind: step.kind,
       name: step.name,
@@ -326,6 +328,7 @@ class AgentRun {
         else if (result === 'gone') this.#lostEpoch = epoch;
         else this.#poked = true;
       } catch (error) {
+        if (wf.isCancellation(error)) return;
         const cause = error instanceof wf.ActivityFailure ? error.cause : undefined;
         const over = cause instanceof wf.TimeoutFailure && cause.timeoutType === 'START_TO_CLOSE';
         if (!over) this.#lostEpoch = epoch;
@@ -394,8 +397,8 @@ class AgentRun {
       approvals: this.#approvals.carry(),
       losses: [...this.#losses],
       sleeps: [...this.#sleeps],
-      agentFailures: this.#agentFailures,
       open: [...this.#open],
+      agentFailures: this.#agentFailures,
       ...(this.#divergedAt !== undefined && { divergedAt: this.#divergedAt }),
     };
     const bytes = jsonBytes(carry);
@@ -410,7 +413,8 @@ class AgentRun {
       this.#draining = false;
       return;
     }
-    await advance({ agent: this.#agent, input: null, from: 0, records: [], seen: 0, busy: false, leave: true });
+    const { taskTimeoutMs } = wf.workflowInfo();
+    await advance({ agent: this.#agent, input: null, from: 0, records: [], seen: 0, busy: false, taskTimeoutMs, leave: true });
     this.#body.cancel();
     await wf.continueAsNew<typeof agentRun>(this.#input, carry);
   }

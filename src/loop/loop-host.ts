@@ -1,5 +1,6 @@
 /** The live loops of one worker process. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
@@ -7,6 +8,7 @@ import type { Agent } from '../agent.ts';
 import type { Advance, AdvanceInput, RunSettings, WatchResult } from '../protocol/advance.ts';
 import { MAX_LOST_HOSTS } from '../protocol/limits.ts';
 import { BUILD_SIGNAL, POKE_SIGNAL } from '../protocol/names.ts';
+import { FreezeMonitor } from './freeze-monitor.ts';
 import { Loop } from './loop.ts';
 import { Poke } from './poke.ts';
 import { RunningCalls } from './running-calls.ts';
@@ -47,6 +49,7 @@ export class LoopHost {
   /** The task queue that only this process polls. */
   readonly queue: string;
   readonly calls = new RunningCalls();
+  readonly #freezes = new FreezeMonitor();
   readonly #options: LoopHostOptions;
   readonly #kept = new Map<string, Kept>();
   readonly #sweep: NodeJS.Timeout;
@@ -66,6 +69,7 @@ export class LoopHost {
   /** The host stops: its loops are dropped; they are built again elsewhere. */
   close(): void {
     clearInterval(this.#sweep);
+    this.#freezes.close();
     for (const { loop } of this.#kept.values()) this.#drop(loop, 'the worker stops');
   }
 
@@ -78,6 +82,17 @@ export class LoopHost {
    * `lost` when the loop here is not where the run is. Never throws for the agent's own errors.
    */
   async advance(contact: RunContact, input: AdvanceInput): Promise<Advance> {
+    const began = Date.now();
+    const answer = await this.#advance(contact, input);
+    const hold = this.#freezes.hold(began, input.taskTimeoutMs);
+    if (hold === 0) return answer;
+    await delay(hold);
+    const loop = this.find(contact.runId);
+    if (loop) this.#drop(loop, 'this process was frozen');
+    return { lost: 'this process was frozen' };
+  }
+
+  async #advance(contact: RunContact, input: AdvanceInput): Promise<Advance> {
     const { runId } = contact;
     if (input.leave) {
       const loop = this.find(runId);
@@ -101,6 +116,8 @@ export class LoopHost {
     this.#kept.get(runId)!.poke.advanced();
     if (built) loop.start();
     if (input.cancel) {
+      // What it cleans up depends on how far it came.
+      await loop.caughtUp(built ? PATIENCE_ALONE : 0);
       this.calls.abortRun(runId, new CancelledFailure('The run was cancelled.'));
       loop.cancel();
     }
@@ -203,6 +220,7 @@ function keepLoop(
   const loop: Loop = new Loop({
     runId,
     pending,
+    pendingChanged,
     divergedAt,
     events: poke,
     serves: host.serves,
@@ -218,4 +236,3 @@ async function pendingTask({ client, workflowId, runId }: RunContact): Promise<{
   const seconds = Number(task?.originalScheduledTime?.seconds ?? Date.now() / 1000);
   return { attempt: task?.attempt ?? 1, scheduledAt: seconds * 1000 };
 }
-    pendingChanged,

@@ -23,6 +23,8 @@ export interface AdvanceInput {
   divergedAt?: number;
   /** How often a process began to build this loop in this task and did not come back. */
   lostBuilds?: number;
+  /** The workflow task timeout of the run, in milliseconds. */
+  taskTimeoutMs: number;
   /** The run is cancelled: tell the loop. */
   cancel?: true;
   /** The run goes on as a new one, or is over: drop the loop. */
@@ -72,10 +74,10 @@ export interface RunCarry {
   losses: [string, number][];
   /** Absolute ends of the sleeps in flight, by key. */
   sleeps: [string, number][];
-  agentFailures: number;
-  divergedAt?: number;
   /** Keys of the steps asked that have no record; true: since a loop with changed code left the recorded path. */
   open: [string, boolean][];
+  agentFailures: number;
+  divergedAt?: number;
 }
 
 /** Approvals as they go over to the next run of the chain. */
