@@ -43,6 +43,11 @@ export class Delivery {
   #askedNew = false;
   busy = false;
 
+  /** There are records that the loop has not had, asked for or not. */
+  get unread(): boolean {
+    return this.#queue.length > 0;
+  }
+
   constructor(options: DeliveryOptions) {
     this.#options = options;
     this.#changedAt = options.divergedAt;

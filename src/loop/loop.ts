@@ -171,6 +171,17 @@ export class Loop {
     return this.#delivery.take(from, records);
   }
 
+  /** Waits until it has had its records; not for those it does not ask for in so many milliseconds. */
+  async caughtUp(patience: number): Promise<void> {
+    let deadline = performance.now() + patience;
+    while ((this.#delivery.unread || this.#delivery.busy) && !this.end && !this.dropped) {
+      const left = deadline - performance.now();
+      if (this.#delivery.busy) deadline = performance.now() + patience;
+      else if (left <= 0) return;
+      await this.#woken(Math.max(1, left));
+    }
+  }
+
   /** The run is cancelled: pending and later steps reject, but for the shielded ones. */
   cancel(): void {
     const reason = new CancelledFailure('The run was cancelled.');
