@@ -23,7 +23,7 @@ export interface StepCallOptions {
 export async function step<T>(
   name: string,
   run: (context: { signal: AbortSignal }) => Promise<T> | T,
-  { retries, timeout }: StepCallOptions = {},
+  { retries = 2, timeout }: StepCallOptions = {},
 ): Promise<T> {
   if (!insideRun()) return await run({ signal: new AbortController().signal });
   return await askStep<T>({
@@ -31,7 +31,7 @@ export async function step<T>(
     name,
     request: {},
     options: {
-      ...(retries !== undefined && { retry: typeof retries === 'number' ? { maximumAttempts: retries + 1 } : retries }),
+      retry: typeof retries === 'number' ? { maximumAttempts: retries + 1 } : retries,
       ...(timeout !== undefined && { startToCloseTimeout: timeout }),
     },
     closure: async (signal) => {

@@ -19,8 +19,9 @@ export async function validate<Output>(
   throw refuse(result.issues.map(issueText).join('; '));
 }
 
+/** Whether this is a Standard Schema; arktype's are functions. */
 export function isSchema(candidate: unknown): candidate is Schema {
-  return typeof candidate === 'object' && candidate !== null && '~standard' in candidate;
+  return ((typeof candidate === 'object' && candidate !== null) || typeof candidate === 'function') && '~standard' in candidate;
 }
 
 /**
@@ -38,7 +39,7 @@ export function toJsonSchema(schema: Schema | JsonSchema, whose: string): JsonSc
   try {
     return converter.input({ target: 'draft-07' });
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = (error instanceof Error ? error.message : String(error)).replace(/\.?$/, '.');
     throw new DeclarationError(
       `Cannot convert the parameters of ${whose} to JSON Schema: ${why} Use types that JSON has, or pass a JSON Schema object.`,
       { cause: error },

@@ -186,7 +186,7 @@ function assertOptions(options: ToolOptions<any, any, any>): void {
   if (unknown !== undefined) {
     throw new DeclarationError(`Cannot declare tool ${name}: this version has no option "${unknown}".`);
   }
-  if (typeof parameters !== 'object' || parameters === null) {
+  if (!isSchema(parameters) && (typeof parameters !== 'object' || parameters === null)) {
     throw new DeclarationError(`Cannot declare tool ${name}: "parameters" must be a schema; z.object({}) takes nothing.`);
   }
   if (typeof retries === 'number' && !(Number.isInteger(retries) && retries >= 0)) {
