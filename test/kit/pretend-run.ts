@@ -11,6 +11,8 @@ export interface PretendRunOptions {
   /** Keys of steps that were asked and have no record. */
   pending?: readonly string[];
   divergedAt?: number | undefined;
+  /** Whether a worker serves a tool as an activity of its own. @default always */
+  serves?: (tool: object) => boolean;
 }
 
 export class PretendRun {
@@ -29,9 +31,11 @@ export class PretendRun {
   #seen = 0;
   #body: Body;
   #divergedEpoch = '';
+  readonly #serves: (tool: object) => boolean;
 
   constructor(body: Body, options: PretendRunOptions = {}) {
     this.#body = body;
+    this.#serves = options.serves ?? (() => true);
     this.records = [...(options.records ?? [])];
     this.divergedAt = options.divergedAt;
     for (const key of options.pending ?? []) this.open.set(key, false);
@@ -51,7 +55,7 @@ export class PretendRun {
       divergedAt: this.divergedAt,
       body: (loop) => this.#body(loop.abort.signal),
       events: { ready: () => void this.told++ },
-      serves: () => true,
+      serves: this.#serves,
     });
     const wrong = this.loop.take(0, this.records, 0);
     if (wrong !== undefined) throw new Error(`A new loop did not take all records: ${wrong}`);
