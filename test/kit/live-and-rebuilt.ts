@@ -30,7 +30,10 @@ export async function liveAndRebuilt(scenarios: Record<string, Scenario>): Promi
   const handles = await Promise.all(
     Object.keys(scenarios).map(async (name) => {
       const workflowId = `${taskQueue}-${name}`;
-      return [name, await workflow.start(scenario, { taskQueue, workflowId, args: [name], ...QUICK_START })] as const;
+      return [
+        name,
+        await workflow.start(scenario, { taskQueue, workflowId, args: [name], ...QUICK_START }),
+      ] as const;
     }),
   );
   for (const [, handle] of handles) await untilWaiting(handle);

@@ -1,0 +1,12 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { runOutside } from '../src/loop/current-loop.ts';
+import type { CallAnswer, Closure } from '../src/loop/loop.ts';
+
+/**
+ * A closure that runs where it was made, though an activity calls it: the framework's traces and whatever the user keeps
+ * in `AsyncLocalStorage` are there. Only the run is not: what it calls are plain calls.
+ */
+export function keepContext(closure: (signal: AbortSignal) => Promise<CallAnswer>): Closure {
+  const inContext = AsyncLocalStorage.snapshot();
+  return (signal) => inContext(() => runOutside(() => closure(signal)));
+}

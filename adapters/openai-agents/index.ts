@@ -1,0 +1,117 @@
+/** Runs agents of the OpenAI Agents SDK durably. Importing this instruments the SDK: its own `run` is durable in a run. */
+import type {
+  Agent,
+  AgentConfiguration,
+  AgentInputItem,
+  AgentOutputType,
+  ModelSettings,
+  Runner,
+  Tool as SdkTool,
+} from '@openai/agents';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { DeclarationError, UnsupportedError } from '../../src/errors/index.ts';
+import type { Tool } from '../../src/tools/tool.ts';
+import { copyOf, instrument, instrumentAgent, instrumentRunner } from './instrument.ts';
+import { toAgentTool } from './tools.ts';
+
+export { askApprovals } from './interrupts.ts';
+export { toAgentTool } from './tools.ts';
+
+instrument();
+
+/** What the agent is made of; not beside `agent`. */
+export interface AgentParts<Context = unknown, Output extends AgentOutputType<any> = 'text'> {
+  /** @default 'Agent' */
+  name?: string;
+  instructions?: AgentConfiguration<Context, Output>['instructions'];
+  /** A name, or a model of the SDK. @default the SDK's */
+  model?: AgentConfiguration<Context, Output>['model'];
+  modelSettings?: ModelSettings;
+  /** Tools of this package and of the SDK. */
+  tools?: readonly (Tool<any, any, any> | SdkTool<Context>)[];
+  handoffs?: AgentConfiguration<Context, Output>['handoffs'];
+  /** A zod schema of the output. @default text */
+  outputType?: Output;
+}
+
+export interface RunAgentOptions<
+  Context = unknown,
+  Output extends AgentOutputType<any> = 'text',
+> extends AgentParts<Context, Output> {
+  /** Your own agent, as it is. */
+  agent?: Agent<Context, Output>;
+  /** Your own runner, as it is. @default the SDK's */
+  runner?: Runner;
+  /** What tools and instructions get as their context. */
+  context?: Context;
+  /** @default the SDK's, 10 */
+  maxTurns?: number;
+  signal?: AbortSignal;
+  /** Not in this version. */
+  memoryKey?: string;
+}
+
+/** What an `outputType` says. */
+export type FinalOutput<Output> = Output extends 'text'
+  ? string
+  : Output extends StandardSchemaV1
+    ? StandardSchemaV1.InferOutput<Output>
+    : unknown;
+
+const PARTS = ['name', 'instructions', 'model', 'modelSettings', 'tools', 'handoffs', 'outputType'] as const;
+const OPTIONS = new Set<string>([...PARTS, 'agent', 'runner', 'context', 'maxTurns', 'signal']);
+
+/**
+ * Asks an agent, and gives its final output: text, or what `outputType` says.
+ * @throws DeclarationError for options that do not exist or do not go together; UnsupportedError for `memoryKey`
+ */
+export async function runAgent<Context = unknown, Output extends AgentOutputType<any> = 'text'>(
+  input: string | AgentInputItem[],
+  options: RunAgentOptions<Context, Output> = {},
+): Promise<FinalOutput<Output>> {
+  assertOptions(options);
+  const { agent = makeAgent(options), runner, context, maxTurns, signal } = options;
+  instrumentAgent(agent);
+  if (runner) instrumentRunner(runner);
+  const run: typeof Runner.prototype.run = runner ? runner.run.bind(runner) : copyOf(agent).run;
+  const result = await run(agent, input, {
+    ...(context !== undefined && { context }),
+    ...(maxTurns !== undefined && { maxTurns }),
+    ...(signal && { signal }),
+  });
+  const waiting = result.interruptions?.map((item) => item.name).join(', ');
+  if (waiting)
+    throw new UnsupportedError(
+      `Cannot ask for approval of ${waiting} outside a run. Start the agent on Temporal.`,
+    );
+  return result.finalOutput as FinalOutput<Output>;
+}
+
+function makeAgent<Context, Output extends AgentOutputType<any>>(
+  options: AgentParts<Context, Output>,
+): Agent<Context, Output> {
+  const { Agent } = copyOf(undefined);
+  const { name = 'Agent', tools = [], instructions, model, modelSettings, handoffs, outputType } = options;
+  return new Agent<Context, Output>({
+    name,
+    tools: tools.map((tool) => (typeof tool === 'function' ? toAgentTool<Context>(tool) : tool)),
+    ...(instructions !== undefined && { instructions }),
+    ...(model !== undefined && { model }),
+    ...(modelSettings && { modelSettings }),
+    ...(handoffs && { handoffs }),
+    ...(outputType !== undefined && { outputType }),
+  });
+}
+
+function assertOptions(options: RunAgentOptions<any, any>): void {
+  if (options.memoryKey !== undefined)
+    throw new UnsupportedError('Cannot keep memory under "memoryKey": this version has no memory yet.');
+  const unknown = Object.keys(options).find((option) => !OPTIONS.has(option) && option !== 'memoryKey');
+  if (unknown !== undefined)
+    throw new DeclarationError(`Cannot run the agent: this version has no option "${unknown}".`);
+  const part = options.agent && PARTS.find((each) => options[each] !== undefined);
+  if (part)
+    throw new DeclarationError(
+      `Cannot run agent ${options.agent!.name} with "${part}": that is the agent's own. Set it where the agent is made.`,
+    );
+}

@@ -1,0 +1,124 @@
+/** Patches each copy of the SDK once, where the copy is. Outside a run, what is patched does what it did. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { subscribe } from 'node:diagnostics_channel';
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import * as sdk from '@openai/agents';
+import { UnsupportedError } from '../../src/errors/index.ts';
+import { insideRun } from '../../src/loop/ask.ts';
+import { patchMethod } from '../patch-method.ts';
+import { dependency } from './dependencies.ts';
+import { type Interruptible, toolInternals, type ToolInternals, untilDecided } from './interrupts.ts';
+import { instrumentModel, instrumentProvider } from './model.ts';
+import { toolsOf } from './tools.ts';
+
+type Sdk = Pick<typeof sdk, 'Agent' | 'Runner' | 'run'>;
+type AnyAgent = sdk.Agent<any, any>;
+
+const unsupported = `Cannot instrument this version of ${dependency.name}: use ${dependency.range}.`;
+const require = createRequire(import.meta.url);
+const copies = new Set<Sdk>();
+/** Set within a run of the SDK: one that starts there is nested, and its approvals surface at the top. */
+const running = new AsyncLocalStorage<true>();
+let internalsLoaded: Promise<void> | undefined;
+
+/** Instruments the copy that modules import, and each that was or will be loaded by `require`. */
+export function instrument(): void {
+  if (!instrumentCopy(sdk)) throw new UnsupportedError(unsupported);
+  for (const module of Object.values(require.cache)) {
+    if (module?.filename.includes('@openai')) adopt(module.exports);
+  }
+  subscribe('tracing:module.require:end', (message) => {
+    const { id, result } = message as { id: string; result: unknown };
+    if (id.startsWith('@openai/agents')) adopt(result);
+  });
+}
+
+/** The copy that an agent is of. */
+export function copyOf(agent: unknown): Sdk {
+  return [...copies].find(({ Agent }) => agent instanceof Agent) ?? sdk;
+}
+
+/** Instruments an agent's class, or that of a copy nobody has seen. */
+export function instrumentAgent(agent: object): boolean {
+  return patchMethod(agent, 'getAllTools', (getAllTools) => {
+    return async function (this: AnyAgent, ...args) {
+      const tools = (await getAllTools.apply(this, args)) as unknown[];
+      if (insideRun()) {
+        assertNoSandbox(this);
+        if (typeof this.model === 'object') instrumentModel(this.model);
+        await (internalsLoaded ??= loadInternals());
+      }
+      return toolsOf(this, tools);
+    };
+  });
+}
+
+/** Instruments a runner's class. */
+export function instrumentRunner(runner: object): boolean {
+  return patchMethod(runner, 'run', (run) => {
+    return async function (
+      this: sdk.Runner,
+      agent: AnyAgent,
+      input: unknown,
+      options?: { stream?: boolean },
+    ) {
+      if (!insideRun()) return await run.call(this, agent, input, options);
+      assertNoSandbox(agent);
+      const { modelProvider, model } = this.config;
+      instrumentProvider(modelProvider);
+      if (typeof model === 'object') instrumentModel(model);
+      instrumentAgent(agent);
+      const start = (from: unknown, how?: object) => {
+        return running.run(
+          true,
+          async () => await (run.call(this, agent, from, how) as Promise<Interruptible>).catch(rethrow),
+        );
+      };
+      if (running.getStore() || options?.stream) return await start(input, options);
+      return await untilDecided(
+        () => start(input, options),
+        // By then the state knows the last response; the option names the one before the run.
+        (state) => start(state, { ...options, previousResponseId: undefined }),
+      );
+    };
+  });
+}
+
+function instrumentCopy(copy: Sdk): boolean {
+  const done = instrumentRunner(copy.Runner.prototype) && instrumentAgent(copy.Agent.prototype);
+  if (done) copies.add(copy);
+  return done;
+}
+
+/** Takes in what somebody required. */
+function adopt(exports: unknown): void {
+  const found = (exports ?? {}) as Partial<Sdk & ToolInternals>;
+  if (found.prepareFunctionToolInput) toolInternals.add(found as ToolInternals);
+  if (found.Runner && found.Agent && found.run && !instrumentCopy(found as Sdk))
+    process.emitWarning(unsupported);
+}
+
+/** Of the copy that modules import; they lie beside those that `require` would load. */
+async function loadInternals(): Promise<void> {
+  try {
+    const path = createRequire(require.resolve(dependency.name)).resolve(
+      '@openai/agents-core/utils/internal',
+    );
+    adopt(await import(pathToFileURL(path.replace(/\.js$/, '.mjs')).href));
+  } catch {
+    // Versions without them give policies the arguments as they came.
+  }
+}
+
+function assertNoSandbox(agent: AnyAgent): void {
+  if (!('defaultManifest' in agent)) return;
+  throw new UnsupportedError(`Cannot run agent ${agent.name}: a restart does not rebuild its sandbox.`);
+}
+
+/** The SDK wraps a tool's error without naming it as the cause, by which a run tells what a restart cannot mend. */
+function rethrow(error: unknown): never {
+  const { error: wrapped, cause } = error as { error?: unknown; cause?: unknown };
+  if (error instanceof Error && wrapped instanceof Error && cause === undefined) error.cause = wrapped;
+  throw error;
+}

@@ -1,0 +1,190 @@
+/** What the adapter leaves alone, what it refuses, and what a cancelled run lets go of. */
+import { expect, test } from '@jest/globals';
+import { Agent, applyPatchTool, computerTool, run, shellTool, tool as sdkTool } from '@openai/agents';
+import { SandboxAgent } from '@openai/agents/sandbox';
+import { z } from 'zod';
+import { runAgent, toAgentTool } from '../../../adapters/openai-agents/index.ts';
+import { dependency } from '../../../adapters/openai-agents/dependencies.ts';
+import { agent, tool } from '../../../src/index.ts';
+import { client, unique, until } from '../../kit/temporal.ts';
+import { QUICK_START, startWorker } from '../../kit/workers.ts';
+import { asked, callThenSay, errorSeen, provider, scenario, scripts, weather } from './scenarios.ts';
+
+const model = 'gpt-4.1';
+const double = tool({
+  name: 'double',
+  description: 'Doubles.',
+  parameters: z.object({ n: z.number() }),
+  execute: ({ n }) => n * 2,
+});
+
+test('outside a run everything is as the SDK has it', async () => {
+  scripts['outside'] = callThenSay(
+    { name: 'weather', arguments: { city: 'Outside' } },
+    { name: 'double', arguments: { n: 4 } },
+  );
+  const outside = new Agent({
+    name: 'A',
+    instructions: 'outside',
+    tools: [weather, toAgentTool(double)],
+    model,
+  });
+  expect((await run(outside, 'Hi')).finalOutput).toBe('{"city":"Outside","weather":"22 C"} | 8');
+  expect(await outside.getAllTools({} as never)).toEqual(outside.tools);
+  expect((await outside.getAllTools({} as never))[0]).toBe(weather);
+  await run(outside, 'Hi');
+  expect(asked('outside')).toHaveLength(4);
+});
+
+let inside: PromiseWithResolvers<void>;
+let gotOutside: unknown;
+scenario('one agent inside a run beside the same outside', {
+  script: async ({ messages }) => {
+    if (messages[0]!.text === 'inside') inside.resolve();
+    return { text: `it was ${messages[0]!.text}`, delayMs: 100 };
+  },
+  body: async (instructions) => {
+    const both = new Agent({ name: 'A', instructions, model });
+    return (await run(both, 'inside')).finalOutput;
+  },
+  turns: 2,
+  expectThat: (live, { records }) => {
+    expect([live, gotOutside]).toEqual(['it was inside', 'it was outside']);
+    expect(records).toHaveLength(1);
+  },
+});
+inside = Promise.withResolvers();
+void inside.promise.then(async () => {
+  const instructions = 'one agent inside a run beside the same outside';
+  gotOutside = (await run(new Agent({ name: 'A', instructions, model }), 'outside')).finalOutput;
+});
+
+const refused = async (tools: unknown[]) =>
+  await run(new Agent({ name: 'Acts', instructions: 'acts', tools: tools as never[], model }), 'Hi').catch(
+    errorSeen,
+  );
+
+scenario('what acts in this process without being recorded is refused', {
+  script: () => ({}),
+  body: async () => [
+    await refused([shellTool({ shell: { run: async () => ({ output: [] }) } })]),
+    await refused([applyPatchTool({ editor: {} as never })]),
+    await refused([
+      computerTool({ computer: { environment: 'browser', screenshot: async () => '' } as never }),
+    ]),
+    await run(new SandboxAgent({ name: 'Boxed', model }), 'Hi').catch(errorSeen),
+  ],
+  turns: 0,
+  expectThat: (live) => {
+    const names = ['shell', 'apply_patch', 'computer_use_preview'];
+    expect(live.map((error: any) => error.name)).toEqual(Array(4).fill('UnsupportedError'));
+    for (const [i, name] of names.entries())
+      expect(live[i].message).toMatch(`Cannot run tool ${name} of agent Acts`);
+    expect(live[3].message).toMatch(/Cannot run agent Boxed/);
+  },
+});
+
+test.each<[string, object, string, RegExp]>([
+  ['an option it does not have', { colour: 'red' }, 'DeclarationError', /no option "colour"/],
+  ['memory', { memoryKey: 'me' }, 'UnsupportedError', /"memoryKey"/],
+  [
+    'parts beside an agent',
+    { agent: new Agent({ name: 'Mine' }), tools: [] },
+    'DeclarationError',
+    /agent Mine with "tools"/,
+  ],
+])('runAgent() refuses %s', async (_what, options, name, message) => {
+  await expect(runAgent('Hi', options)).rejects.toMatchObject({
+    name,
+    message: expect.stringMatching(message),
+  });
+});
+
+test('runAgent() outside a run says that nobody can be asked', async () => {
+  scripts['approve me'] = callThenSay({ name: 'pay', arguments: {} });
+  const pay = sdkTool({
+    name: 'pay',
+    description: 'Pays.',
+    parameters: z.object({}),
+    needsApproval: true,
+    execute: () => 'paid',
+  });
+  await expect(runAgent('Hi', { instructions: 'approve me', model, tools: [pay] })).rejects.toMatchObject({
+    name: 'UnsupportedError',
+    message: expect.stringContaining('approval of pay'),
+  });
+});
+
+test('a cancelled run closes its connection to the provider at once, and the bodies of its tools are told', async () => {
+  scripts['hangs'] = ({ messages }) =>
+    messages.length === 1 ? { toolCalls: [{ name: 'waits', arguments: {} }], delayMs: 50 } : undefined;
+  scripts['hangs too'] = () => ({ hang: true });
+  let told: unknown;
+  const started = Promise.withResolvers<void>();
+  const waits = sdkTool({
+    name: 'waits',
+    description: 'Waits.',
+    parameters: z.object({}),
+    execute: async (_input, _context, details) => {
+      started.resolve();
+      await new Promise((resolve) => details!.signal!.addEventListener('abort', resolve));
+      told = details!.signal!.aborted;
+    },
+  });
+  const hanging = agent('hanging', async () => {
+    const runs = [
+      runAgent('Hi', { instructions: 'hangs', model, tools: [waits] }),
+      runAgent('Hi', { instructions: 'hangs too', model }),
+    ];
+    return await Promise.all(runs);
+  });
+  const taskQueue = unique('hanging');
+  const worker = await startWorker({ taskQueue, plugin: { agents: [hanging] } });
+  const { workflow } = await client();
+  const handle = await workflow.start('hanging', { taskQueue, workflowId: taskQueue, ...QUICK_START });
+  const request = await provider.waitFor(({ body }) => body['instructions'] === 'hangs too');
+  await started.promise;
+  const cancelledAt = Date.now();
+  await handle.cancel();
+  await until(() => request.closedEarlyAt, 'the connection is closed', 5_000);
+  expect(request.closedEarlyAt! - cancelledAt).toBeLessThan(1_500);
+  await until(() => told === true, 'the tool is told', 5_000);
+  await expect(handle.result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
+  await worker.stop();
+});
+
+test('a recorded failure of a tool that ends the run is not tried again by starting the agent again', async () => {
+  scripts['ends'] = callThenSay({ name: 'fails', arguments: {} });
+  let starts = 0;
+  const ending = agent('ending', async () => {
+    starts++;
+    const execute = () => {
+      throw new RangeError('too far');
+    };
+    const fails = sdkTool({
+      name: 'fails',
+      description: 'Fails.',
+      parameters: z.object({}),
+      execute,
+      errorFunction: null,
+    });
+    return await runAgent('Hi', { instructions: 'ends', model, tools: [fails] });
+  });
+  const taskQueue = unique('ending');
+  const worker = await startWorker({ taskQueue, plugin: { agents: [ending] } });
+  const { workflow } = await client();
+  const handle = await workflow.start('ending', { taskQueue, workflowId: taskQueue, ...QUICK_START });
+  await expect(handle.result()).rejects.toMatchObject({
+    cause: { message: 'Failed to run function tools: RangeError: too far' },
+  });
+  expect(starts).toBe(1);
+  await worker.stop();
+});
+
+test('the version that is installed is one that the adapter was tested with', async () => {
+  const { createRequire } = await import('node:module');
+  const { readFileSync } = await import('node:fs');
+  const main = createRequire(import.meta.url).resolve(dependency.name);
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', `file://${main}`), 'utf8'));
+  expect(dependency.tested).toContain(version);
+});
