@@ -8,6 +8,7 @@ import type { OnUncertain, Step, StepFailure, StepRecord } from '../src/protocol
 import type { Approvals } from '../src/records/approvals.ts';
 import {
   type ActivityOutcome,
+  bytesFailure,
   callOutcome,
   SHUTDOWN_TYPES,
   stepFailure,
@@ -159,6 +160,8 @@ async function tool(run: StepContext, flight: InFlight, eager: boolean): Promise
           ],
         },
       });
+      // Our own tools refuse this themselves; what a worker in another language sent, JSON would turn into something else.
+      if (ArrayBuffer.isView(value)) return { failure: bytesFailure(`tool ${step.name}`) };
       return { value };
     } catch (error) {
       const failure = activityOutcome(error);
@@ -168,7 +171,7 @@ async function tool(run: StepContext, flight: InFlight, eager: boolean): Promise
       if (outcome === 'record' || tooLate) return { failure: stepFailure(`tool ${step.name}`, failure) };
       if (outcome === 'uncertain') {
         const verdict = await settleUncertain(run, flight, onUncertain);
-        if (verdict) return { failure: verdict };
+        if (verdict) return verdict;
       } else if (failure.type === 'NotFoundError') await wf.sleep('2 seconds');
     }
   }
@@ -179,11 +182,11 @@ async function settleUncertain(
   run: StepContext,
   flight: InFlight,
   rule: OnUncertain,
-): Promise<StepFailure | undefined> {
+): Promise<Answer | undefined> {
   const { step } = flight;
   const what = `The worker that ran ${step.name} vanished: it may or may not have had its effect.`;
   const failure = { name: 'UncertainStepError', message: what };
-  if (rule === 'fail') return failure;
+  if (rule === 'fail') return { failure };
   if (rule === 'retry') return undefined;
   const prompt = `${what} Approve to run it again with the same idempotency key, reject to tell the agent that it failed.`;
   // Each time is a question of its own, also in the next run of the chain.
@@ -191,7 +194,7 @@ async function settleUncertain(
   while (run.approvals.decision(`${step.key}?${time}`)) time++;
   const decision = await decisionOn(run, flight, `${step.key}?${time}`, prompt);
   if (decision.approved) return undefined;
-  return { ...failure, message: decision.reason ?? what };
+  return { failure: { ...failure, message: decision.reason ?? what } };
 }
 
 /**
@@ -248,7 +251,7 @@ async function call(run: StepContext, flight: InFlight): Promise<Answer | undefi
     const outcome = callOutcome(failure, false, onUncertain);
     if (outcome === 'record') return { failure: stepFailure(`${step.kind} ${step.name}`, failure) };
     if (outcome === 'killed') return await afterLoss(run, flight, onUncertain);
-    if (outcome === 'uncertain') return await verdictOn(run, flight, onUncertain);
+    if (outcome === 'uncertain') return await settleUncertain(run, flight, onUncertain);
     return undefined;
   }
   if (result.moved) return undefined; // the host itself does not know the closure: its loop is gone
@@ -264,13 +267,7 @@ async function afterLoss(run: StepContext, flight: InFlight, rule: OnUncertain):
     const message = `${step.kind} ${step.name} lost its worker ${losses} times: it kills or blocks its process.`;
     return { failure: { name: 'StepKillsWorkerError', message } };
   }
-  return await verdictOn(run, flight, rule);
-}
-
-/** What is recorded of a step whose effect is unknown. `undefined`: it runs again once the loop asks for it again. */
-async function verdictOn(run: StepContext, flight: InFlight, rule: OnUncertain): Promise<Answer | undefined> {
-  const verdict = await settleUncertain(run, flight, rule);
-  return verdict && { failure: verdict };
+  return await settleUncertain(run, flight, rule);
 }
 
 type Attempt = { moved?: true; value?: unknown; usage?: StepRecord['usage']; failure?: ActivityOutcome };

@@ -81,6 +81,12 @@ export function stepFailure(what: string, failure: ActivityOutcome): StepFailure
   };
 }
 
+/** The record of an answer that is bytes, which JSON would turn into something else. A tool with a body refuses itself. */
+export function bytesFailure(what: string): StepFailure {
+  const message = `The result of ${what} cannot be recorded: it is bytes. Use plain JSON, such as their base64 text.`;
+  return { name: 'NotRecordableError', message };
+}
+
 /**
  * Whether something is sure to notice that the host of a loop is gone.
  * With a closure or a tool in flight its timeouts or its answer tell; else only a watch does. A loop that has been quiet
