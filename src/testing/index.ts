@@ -1,3 +1,4 @@
+/** For tests of agents: a scripted provider of models, servers found by themselves, a worker that suits skipped time. */
 export type {
   ProviderAnswer,
   ProviderApi,
@@ -12,3 +13,6 @@ export {
   type ScriptedProvider,
   type ScriptedProviderOptions,
 } from './scripted-provider/scripted-provider.ts';
+export { createTestEnvironment, type TestEnvironmentOptions } from './test-environment.ts';
+export { createTestWorker, type TestServerConnection, type TestWorkerOptions } from './test-worker.ts';
+export * from '../servers/index.ts';

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { WorkflowHandle } from '@temporalio/client';
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { Worker } from '@temporalio/worker';
+import { approve, waiting } from '../../src/index.ts';
+import { createTestEnvironment, createTestWorker } from '../../src/testing/index.ts';
+import { AgentsPlugin } from '../../src/worker/index.ts';
+import { monthly, refunding } from '../fixtures/waiting-agents.ts';
+import { newEffects, tally } from '../kit/effects.ts';
+import { quietRuntime, unique, until, workflowBundle } from '../kit/temporal.ts';
+
+const MONTH = 30 * 24 * 3_600_000;
+const agents = [refunding, monthly];
+const environments: Record<string, TestWorkflowEnvironment> = {};
+
+beforeAll(async () => {
+  quietRuntime();
+  environments['ours'] = await createTestEnvironment();
+  environments['their own'] = await TestWorkflowEnvironment.createTimeSkipping({
+    server: { executable: { type: 'existing-path', path: process.env['KIT_TEST_SERVER']! } },
+  });
+});
+afterAll(async () => void (await Promise.all(Object.values(environments).map((environment) => environment.teardown()))));
+
+const workers = {
+  ours: async (taskQueue: string) =>
+    await createTestWorker(environments['ours']!, { agents, taskQueue, worker: { workflowBundle } }),
+  'their own': async (taskQueue: string) =>
+    await Worker.create({
+      connection: environments['their own']!.nativeConnection,
+      workflowBundle,
+      taskQueue,
+      plugins: [new AgentsPlugin({ agents })],
+    }),
+};
+
+/** The one approval a run waits for, once nothing of it is running. */
+async function atRest(handle: WorkflowHandle): Promise<string> {
+  return await until(async () => {
+    const { approvals } = await handle.query(waiting);
+    return approvals.length === 1 && (await running(handle)).length === 0 && approvals[0]!.id;
+  }, 'an approval, and nothing running');
+}
+
+async function running(handle: WorkflowHandle): Promise<(string | null | undefined)[]> {
+  const { pendingActivities, pendingWorkflowTask } = (await handle.describe()).raw;
+  const types = (pendingActivities ?? []).map(({ activityType }) => activityType?.name);
+  return pendingWorkflowTask ? [...types, 'a workflow task'] : types;
+}
+
+describe.each(['ours', 'their own'] as const)('in a time-skipping environment, %s', (whose) => {
+  test('a run waits a month for an approval: nothing of it runs, nothing is added to its history, then it goes on', async () => {
+    const environment = environments[whose]!;
+    const taskQueue = unique('refunding');
+    newEffects();
+    const worker = await workers[whose](taskQueue);
+    await worker.runUntil(async () => {
+      const { workflow } = environment.client;
+      const handle = await workflow.start(refunding, { taskQueue, workflowId: taskQueue, args: [5] });
+      const id = await atRest(handle);
+      const before = { time: await environment.currentTimeMs(), length: (await handle.describe()).historyLength };
+      const began = Date.now();
+
+      await environment.sleep('30 days');
+
+      expect(Date.now() - began).toBeLessThan(10_000);
+      expect((await environment.currentTimeMs()) - before.time).toBeGreaterThanOrEqual(MONTH);
+      expect(await running(handle)).toEqual([]);
+      expect((await handle.describe()).historyLength).toBe(before.length);
+      expect(tally()).toEqual({});
+      await handle.signal(approve, { id });
+      expect(await handle.result()).toBe('refunded $5');
+    });
+    expect(tally()).toEqual({ 'refund 5': 1 });
+  });
+
+  test('a timer beside an approval is due after a month of skipped time', async () => {
+    const environment = environments[whose]!;
+    const taskQueue = unique('monthly');
+    newEffects();
+    const worker = await workers[whose](taskQueue);
+    await worker.runUntil(async () => {
+      const { workflow } = environment.client;
+      const handle = await workflow.start(monthly, { taskQueue, workflowId: taskQueue, args: [7] });
+      const start = await environment.currentTimeMs();
+      await handle.signal(approve, { id: await atRest(handle) });
+      const began = Date.now();
+      expect(await handle.result()).toBe('refunded $7');
+      expect(Date.now() - began).toBeLessThan(30_000);
+      expect((await environment.currentTimeMs()) - start).toBeGreaterThanOrEqual(MONTH);
+    });
+    expect(tally()).toEqual({ 'refund 7': 1 });
+  });
+});
