@@ -83,6 +83,7 @@ describe('text of a model, a tool or a person', () => {
       inFlight: [{ kind: 'tool', name: 'a`\n\n# b' }],
       approvals: [pending({ id: 'a`\n```\n# b-1' })],
     });
+    expect(shown).toContain('In flight: tool `a  # b`');
     expect(shown.split('\n').filter((line) => line.startsWith('# '))).toEqual([]);
     expect(shown.split('\n').filter((line) => line.startsWith('```'))).toEqual(['```json', '```']);
   });
