@@ -1,7 +1,7 @@
 /** The activities of a worker: what runs on the agents' task queue, and what on the host's own. */
 import type { LoopHost } from '../src/loop/loop-host.ts';
 import { ADVANCE, AWAIT_LOOP, CALL, STEP, TURN } from '../src/protocol/names.ts';
-import type { Tool } from '../src/tools/tool.ts';
+import type { Tool } from '../src/tools/tool-options.ts';
 import { createAdvance, createAwaitLoop } from './advance.ts';
 import { createCall } from './call.ts';
 import { createToolActivity } from './tool-activity.ts';

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { runToolBody } from '../src/tools/run-tool-body.ts';
-import type { Tool } from '../src/tools/tool.ts';
+import type { Tool } from '../src/tools/tool-options.ts';
 import { whileHeartbeating } from './heartbeat.ts';
 import { cancellationOf, isWorkerShutdown, workerShutdown } from './worker-shutdown.ts';
 

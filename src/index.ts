@@ -1,6 +1,7 @@
 /** Agents as durable Temporal workflows. Loads no framework and not `@temporalio/worker`. */
 export { agent, type Agent, type AgentContext, type AgentOptions } from './agent.ts';
-export { tool, type Tool, type ToolContext, type ToolChanges, type ToolDecorator, type ToolOptions } from './tools/tool.ts';
+export { tool } from './tools/tool.ts';
+export type { Tool, ToolChanges, ToolContext, ToolDecorator, ToolOptions } from './tools/tool-options.ts';
 export { sleep, step, type StepCallOptions } from './step.ts';
 export { nonCancellable } from './loop/current-loop.ts';
 export {

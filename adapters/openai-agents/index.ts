@@ -10,7 +10,7 @@ import type {
 } from '@openai/agents';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { DeclarationError, UnsupportedError } from '../../src/errors/index.ts';
-import type { Tool } from '../../src/tools/tool.ts';
+import type { Tool } from '../../src/tools/tool-options.ts';
 import { copyOf, instrument, instrumentAgent, instrumentRunner } from './instrument.ts';
 import { toAgentTool } from './tools.ts';
 

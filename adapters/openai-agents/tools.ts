@@ -13,7 +13,7 @@ import { askStep, insideRun, scopeKey } from '../../src/loop/ask.ts';
 import { runInScope } from '../../src/loop/current-loop.ts';
 import { assertRecordable } from '../../src/loop/recordable.ts';
 import { isSchema } from '../../src/tools/schema.ts';
-import type { Tool } from '../../src/tools/tool.ts';
+import type { Tool } from '../../src/tools/tool-options.ts';
 import { keepContext } from '../keep-context.ts';
 import { plainJson } from '../plain-json.ts';
 import { approvalPolicy, parsed } from './interrupts.ts';

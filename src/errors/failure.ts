@@ -65,7 +65,7 @@ export function describeError(error: unknown): { name: string; message: string; 
 }
 
 /** Anything can be thrown, also what has no text. */
-function textOf(thrown: object): string {
+function textOf(thrown: unknown): string {
   try {
     return String(thrown);
   } catch {

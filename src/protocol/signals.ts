@@ -46,24 +46,17 @@ export interface Waiting {
   refused: RefusedSignal[];
 }
 
+// Temporal's own `defineSignal` makes just these objects; it is not used because it would load the workflow library
+// wherever a client only wants to send a signal.
+
 /** Signal: let a pending call go on. From the Temporal UI: signal `approve`, input `{"id":"issue_refund-1"}`. */
-export const approve: SignalDefinition<[ApproveInput], 'approve'> = signal('approve');
+export const approve: SignalDefinition<[ApproveInput], 'approve'> = { type: 'signal', name: 'approve' } as never;
 
 /** Signal: refuse a pending call; the agent is told the reason. */
-export const reject: SignalDefinition<[RejectInput], 'reject'> = signal('reject');
+export const reject: SignalDefinition<[RejectInput], 'reject'> = { type: 'signal', name: 'reject' } as never;
 
 /** Query: the approvals a run waits for, with the id to answer. */
-export const waiting: QueryDefinition<Waiting, [], 'waiting'> = query('waiting');
+export const waiting: QueryDefinition<Waiting, [], 'waiting'> = { type: 'query', name: 'waiting' } as never;
 
 /** Query: the answers a run has so far, in the order in which they came. */
-export const records: QueryDefinition<StepRecord[], [], 'records'> = query('records');
-
-// Temporal's own `defineSignal` does just this; it is not used because it would load the workflow library wherever
-// a client only wants to send a signal.
-function signal<T>(name: string): T {
-  return { type: 'signal', name } as T;
-}
-
-function query<T>(name: string): T {
-  return { type: 'query', name } as T;
-}
+export const records: QueryDefinition<StepRecord[], [], 'records'> = { type: 'query', name: 'records' } as never;

@@ -1,7 +1,7 @@
 import { askStep } from '../loop/ask.ts';
 import { currentPosition } from '../loop/current-loop.ts';
 import { runToolBody } from './run-tool-body.ts';
-import { stepOptions, type Tool, toolArguments } from './tool.ts';
+import { stepOptions, type Tool, toolArguments } from './tool-options.ts';
 
 const RETRY = { maximumAttempts: 3 };
 

@@ -1,5 +1,5 @@
 import { DeclarationError } from '../errors/index.ts';
-import type { Tool } from './tool.ts';
+import type { Tool } from './tool-options.ts';
 
 /** Tools with a body that modules of this process declared, outside any run: what a worker serves if not told otherwise. */
 export const declared = new Set<Tool<any, any, any>>();

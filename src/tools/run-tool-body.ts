@@ -3,7 +3,7 @@ import { AgentError } from '../errors/index.ts';
 import { toApplicationFailure } from '../errors/failure.ts';
 import { runOutside } from '../loop/current-loop.ts';
 import { assertRecordable } from '../loop/recordable.ts';
-import { type Tool, toolArguments } from './tool.ts';
+import { type Tool, toolArguments } from './tool-options.ts';
 
 /** Our own activity ids: the chain's first run id and the step's key. */
 const OUR_ACTIVITY_ID = /^[0-9a-f-]{36}:[0-9a-f]{24}/;

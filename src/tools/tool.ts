@@ -1,83 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type Duration, type RetryPolicy } from '@temporalio/common';
-import { DeclarationError, ToolInputError } from '../errors/index.ts';
+import { DeclarationError } from '../errors/index.ts';
 import { currentPosition } from '../loop/current-loop.ts';
 import { sayDurabilityIsOff } from '../durability-off.ts';
-import { NAME_PATTERN } from '../protocol/names.ts';
-import type { OnUncertain, StepOptions } from '../protocol/step.ts';
 import { callTool } from './call-tool.ts';
 import { declared } from './declared.ts';
-import { isSchema, type JsonSchema, type Schema, toJsonSchema, validate } from './schema.ts';
-
-/** What a tool's body gets beside its arguments. */
-export interface ToolContext {
-  /**
-   * The same for every attempt of this call, over crashes, restarts, continue-as-new and reset; another for any other
-   * call. Pass it on to whatever has an effect. Outside Temporal: a new one for each call.
-   */
-  idempotencyKey: string;
-  /** Fires when the answer is no longer wanted: the run was cancelled, the call timed out, or the worker stops. */
-  signal: AbortSignal;
-}
-
-export interface ToolOptions<Input, Args, Result> {
-  /** What the model calls it, and the type of its activity: letters, digits, `_` and `-`, at most 64. */
-  name: string;
-  description: string;
-  /** A Standard Schema (zod 4.2 or newer, valibot, …), which validates, or a JSON Schema object, which only describes. */
-  parameters: Schema<Input, Args> | JsonSchema;
-  /** The body. Without one, a worker elsewhere, in any language, serves an activity of this name. */
-  execute?: (args: Args, context: ToolContext) => Promise<Result> | Result;
-  /**
-   * How often a call that threw is tried again, or Temporal's own policy.
-   * @default 2, after 1 s and 2 s
-   */
-  retries?: number | RetryPolicy;
-  /** Temporal's `startToCloseTimeout`: the longest that one attempt may take. @default '5 minutes' */
-  timeout?: Duration;
-  /** Heartbeat timeout of a tool that a worker elsewhere serves; a tool with a body heartbeats by itself. */
-  heartbeatTimeout?: Duration;
-  /** Its own task queue, so its own machines. @default the agent's */
-  taskQueue?: string;
-  /** It has no effect outside. After a change of the agent's code it is asked again instead of served from before. */
-  readOnly?: boolean;
-  /**
-   * What to do when its worker vanished and nobody knows whether it had its effect: `retry` with the same idempotency
-   * key, `ask` a person, or `fail`. @default 'ask' where `requiresApproval` is set, else 'retry'
-   */
-  onUncertain?: OnUncertain;
-  /** A person must approve each call; a function gives the text the person reads. @default false */
-  requiresApproval?: boolean | ((args: Args) => string | Promise<string>);
-  /** Part of the call's fingerprint: change it when the body's meaning changes. */
-  version?: string;
-}
-
-/**
- * A tool: a plain function, what each adapter's framework can call, and an activity by its own name.
- * Called inside a run it is a durable step; called outside, it just runs.
- */
-export interface Tool<Input = unknown, Args = Input, Result = unknown> {
-  (args: Input): Promise<Result>;
-  readonly options: ToolOptions<Input, Args, Result>;
-  /** Its parameters as JSON Schema. */
-  readonly jsonSchema: JsonSchema;
-  /** The tool whose body serves it: itself, or the one it was made from by `with`. */
-  readonly origin: Tool<Input, Args, Result>;
-  /** The same tool run in another way: `search.with({ taskQueue: 'gpu' })`. */
-  with(changed: ToolChanges): Tool<Input, Args, Result>;
-}
-
-/** What `with` may change: how a tool is run, not what it is. */
-export type ToolChanges = Pick<
-  ToolOptions<any, any, any>,
-  'retries' | 'timeout' | 'heartbeatTimeout' | 'taskQueue' | 'onUncertain'
->;
-
-/** A method decorator: `@tool({ name, description, parameters })`. On an instance, the method is then a tool. */
-export type ToolDecorator<Args> = <This extends object, Result>(
-  method: (this: This, args: Args, context: ToolContext) => Promise<Result> | Result,
-  context: ClassMethodDecoratorContext,
-) => any;
+import { toJsonSchema } from './schema.ts';
+import { assertToolOptions, type Tool, type ToolChanges, type ToolDecorator, type ToolOptions, toolArguments } from './tool-options.ts';
 
 /**
  * Declares a tool, or, without `execute`, a tool that is served elsewhere; the latter is also a method decorator.
@@ -99,8 +27,8 @@ function makeTool<Input, Args, Result>(
   options: ToolOptions<Input, Args, Result>,
   origin?: Tool<Input, Args, Result>,
 ): Tool<Input, Args, Result> {
-  assertOptions(options);
-  const jsonSchema = toJsonSchema(options.parameters as Schema | JsonSchema, `tool ${options.name}`);
+  assertToolOptions(options);
+  const jsonSchema = toJsonSchema(options.parameters, `tool ${options.name}`);
   const call = async (args: Input): Promise<Result> =>
     currentPosition() ? await callTool(made, args) : await runPlainly(made, args);
   const callable = (args: Input, context?: unknown): unknown =>
@@ -129,67 +57,12 @@ function decorate(options: ToolOptions<any, any, any>, method: unknown, context:
   return method;
 }
 
-/** The tool's arguments as its body gets them. @throws ToolInputError */
-export async function toolArguments<Args>(tool: Tool<any, Args, any>, input: unknown): Promise<Args> {
-  const { name, parameters } = tool.options;
-  if (!isSchema(parameters)) return input as Args;
-  return (await validate(parameters as Schema, input, (issues) => {
-    return new ToolInputError(`The arguments of tool ${name} do not fit its parameters: ${issues}`);
-  })) as Args;
-}
-
-/** The tool's own options in the protocol's words; only what differs from the defaults. */
-export function stepOptions(tool: Tool<any, any, any>): StepOptions {
-  const { retries, timeout, taskQueue, heartbeatTimeout, onUncertain } = tool.options;
-  return {
-    ...(retries !== undefined && { retry: typeof retries === 'number' ? { maximumAttempts: retries + 1 } : retries }),
-    ...(timeout !== undefined && { startToCloseTimeout: timeout }),
-    ...(taskQueue !== undefined && { taskQueue }),
-    ...(heartbeatTimeout !== undefined && { heartbeatTimeout }),
-    ...(onUncertain !== undefined && { onUncertain }),
-  };
-}
-
-async function runPlainly<Result>(tool: Tool<any, any, Result>, input: unknown): Promise<Result> {
-  const { name, execute } = tool.options;
+async function runPlainly<Result>(made: Tool<any, any, Result>, input: unknown): Promise<Result> {
+  const { name, execute } = made.options;
   if (!execute) {
     throw new DeclarationError(`Cannot run tool ${name} outside a run: it has no body here. Give it an execute function.`);
   }
   sayDurabilityIsOff();
-  const args = await toolArguments(tool, input);
+  const args = await toolArguments(made, input);
   return await execute(args, { idempotencyKey: randomUUID(), signal: new AbortController().signal });
-}
-
-const OPTIONS = new Set<keyof ToolOptions<any, any, any>>([
-  'name',
-  'description',
-  'parameters',
-  'execute',
-  'retries',
-  'timeout',
-  'heartbeatTimeout',
-  'taskQueue',
-  'readOnly',
-  'onUncertain',
-  'requiresApproval',
-  'version',
-]);
-
-function assertOptions(options: ToolOptions<any, any, any>): void {
-  const { name, parameters, retries } = options;
-  if (typeof name !== 'string' || !NAME_PATTERN.test(name)) {
-    throw new DeclarationError(
-      `Cannot declare a tool named ${JSON.stringify(name)}: providers take letters, digits, "_" and "-", at most 64, not starting with a digit.`,
-    );
-  }
-  const unknown = Object.keys(options).find((option) => !OPTIONS.has(option as keyof ToolOptions<any, any, any>));
-  if (unknown !== undefined) {
-    throw new DeclarationError(`Cannot declare tool ${name}: this version has no option "${unknown}".`);
-  }
-  if (!isSchema(parameters) && (typeof parameters !== 'object' || parameters === null)) {
-    throw new DeclarationError(`Cannot declare tool ${name}: "parameters" must be a schema; z.object({}) takes nothing.`);
-  }
-  if (typeof retries === 'number' && !(Number.isInteger(retries) && retries >= 0)) {
-    throw new DeclarationError(`Cannot declare tool ${name}: "retries" must be a whole number, 0 or more.`);
-  }
 }

@@ -18,7 +18,7 @@ import { guardRejections } from '../loop/rejection-guard.ts';
 import type { RunSettings } from '../protocol/advance.ts';
 import { ADVANCE } from '../protocol/names.ts';
 import { byName, declared } from '../tools/declared.ts';
-import type { Tool } from '../tools/tool.ts';
+import type { Tool } from '../tools/tool-options.ts';
 import { refuseAgentImports } from './refuse-agent-imports.ts';
 import { workflowSource } from './workflow-bundle.ts';
 

@@ -172,18 +172,41 @@ describe('a loop has left the recorded path', () => {
   });
 });
 
+describe('a read-only step is asked', () => {
+  test('under its newest key, be that answered or still in flight', () => {
+    expect(delivery({ pending: ['read~2'] }).made.keyFor('read', true)).toBe('read~2');
+    const { made } = delivery();
+    made.take(0, records('read', 'read~1'));
+    expect(made.keyFor('read', true)).toBe('read~1');
+  });
+
+  test('anew, once the loop has left the recorded path, if its answer is from before the change', () => {
+    const { made, ask } = delivery();
+    made.take(0, records('read', 'old'));
+    ask('new');
+    expect([made.keyFor('read', true), made.keyFor('other', true)]).toEqual(['read~1', 'other']);
+  });
+
+  test('but any other step is never asked anew', () => {
+    const { made, ask } = delivery();
+    made.take(0, records('pay', 'old'));
+    ask('new');
+    expect(made.keyFor('pay', false)).toBe('pay');
+  });
+});
+
 describe('a race with own I/O before the first step of the branch that won', () => {
-  const race = (paces: [number, number]) => async () =>
+  const race = (paces: readonly number[]) => async () =>
     await Promise.race(
       ['fast', 'slow'].map(async (name, i) => {
-        await delay(paces[i]!);
+        await delay(paces[i]);
         await askStep({ kind: 'turn', name, request: {} });
         return await askStep<string>({ kind: 'tool', name: `charge for ${name}`, request: {} });
       }),
     );
 
   test.each([[30], [200]])('has the same winner after a restart: %d ms', async (pace) => {
-    const paces: [number, number] = [1, 10];
+    const paces = [1, 10];
     const run = new PretendRun(async () => await race(paces)());
     await run.advance();
     await run.advance();

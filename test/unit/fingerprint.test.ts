@@ -70,7 +70,7 @@ test('every request that JSON can hold has a fingerprint of 24 hex digits', () =
 test('field hashes change for the changed fields alone', () => {
   const before = fieldHashes({ instructions: 'be kind', model: 'gpt', tools: [{ name: 'a' }], gone: undefined });
   const after = fieldHashes({ tools: [{ name: 'a' }], model: 'gpt', instructions: 'be brief' });
-  expect(Object.keys(before).sort()).toEqual(['instructions', 'model', 'tools']);
+  expect(Object.keys(before).toSorted()).toEqual(['instructions', 'model', 'tools']);
   expect({ ...after, instructions: before['instructions'] }).toEqual(before);
   expect(after['instructions']).not.toBe(before['instructions']);
 });
@@ -86,6 +86,6 @@ function reversed(value: unknown): unknown {
   return Object.fromEntries(
     Object.entries(value)
       .map(([field, child]) => [field, reversed(child)] as const)
-      .reverse(),
+      .toReversed(),
   );
 }

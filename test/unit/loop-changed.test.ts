@@ -82,7 +82,7 @@ describe('a loop whose code changed', () => {
     kept.build();
     await kept.settle();
     expect(asked(kept)).toEqual(['look again']);
-    expect(new Set([...kept.inFlight.keys()]).size).toBe(1);
+    expect(kept.inFlight.size).toBe(1);
   });
 
   test('and changed again reads again once more, and its rebuilt loops do not', async () => {
@@ -123,7 +123,7 @@ test('a loop that asks what the run has lost, but had asked before, has not chan
     ]);
   const kept = new PretendRun(agent);
   await kept.settle();
-  const [slow, quick] = kept.asked.map(({ key }) => key);
+  const [, quick] = kept.asked.map(({ key }) => key);
   kept.answer(quick!, 'go');
   await kept.settle();
   await kept.answerTo('look');
@@ -169,6 +169,6 @@ describe('for any agent, whatever it is changed to, however often it is built', 
   /** What the present loop waits for that has no record. */
   function openOf(kept: PretendRun): string[] {
     const had = new Set(kept.records.map(({ key }) => key));
-    return kept.asked.map(({ key }) => key).filter((key) => !had.has(key)).sort();
+    return kept.asked.map(({ key }) => key).filter((key) => !had.has(key)).toSorted();
   }
 });

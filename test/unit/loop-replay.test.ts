@@ -21,7 +21,7 @@ async function live(program: Program, choose: Iterator<number>): Promise<Past> {
   const past: Past = { records: kept.records, asked: [], output: undefined };
   for (;;) {
     const got = await kept.settle();
-    past.asked.push(names(kept).sort());
+    past.asked.push(names(kept).toSorted());
     if (got.end) return { ...past, output: outputOf(got.end) };
     const keys = [...kept.inFlight.keys()];
     if (keys.length === 0) continue;
@@ -52,7 +52,7 @@ describe('for any agent of sequential, parallel and racing steps', () => {
         const past = await live(program, choose);
         const n = at % (past.records.length + 1);
         const again = await restarted(program, past, n);
-        expect(names(again).sort()).toEqual(open(past, n));
+        expect(names(again).toSorted()).toEqual(open(past, n));
         expect(again.divergedAt).toBeUndefined();
       }),
       { numRuns: 100 },
@@ -95,7 +95,7 @@ describe('for any agent of sequential, parallel and racing steps', () => {
           const ready = next.findIndex(({ key }) => !kept.inFlight.has(key));
           for (const { key, value } of next.slice(0, ready < 0 ? next.length : ready)) kept.answer(key, value);
           await kept.settle();
-          expect(names(kept).sort()).toEqual(past.asked[kept.records.length]);
+          expect(names(kept).toSorted()).toEqual(past.asked[kept.records.length]);
         }
       }),
       { numRuns: 60 },
@@ -114,7 +114,7 @@ describe('for any agent of sequential, parallel and racing steps', () => {
             expect(kept.redeliver(from.next().value! % (n + 1))).toBeUndefined();
           }
           await kept.settle();
-          expect(names(kept).sort()).toEqual(past.asked[n]);
+          expect(names(kept).toSorted()).toEqual(past.asked[n]);
           if (n === past.records.length) break;
           const { key, value } = past.records[n]!;
           kept.answer(key, value);

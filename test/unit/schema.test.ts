@@ -7,8 +7,8 @@ import { isSchema, toJsonSchema, validate } from '../../src/tools/schema.ts';
 const refuse = (issues: string) => new Error(issues);
 
 /** A schema of a library that is not zod: a function with the standard's property, as arktype's are. */
-function foreign(validate: StandardSchemaV1.Props['validate']): StandardSchemaV1 {
-  return Object.assign(() => {}, { '~standard': { version: 1 as const, vendor: 'foreign', validate } });
+function foreign(check: StandardSchemaV1.Props['validate']): StandardSchemaV1 {
+  return Object.assign(() => {}, { '~standard': { version: 1 as const, vendor: 'foreign', validate: check } });
 }
 
 describe('validation', () => {

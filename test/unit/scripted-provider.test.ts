@@ -121,7 +121,7 @@ describe('an agent of the OpenAI Agents SDK', () => {
         const agent = new Agent({
           name: 'Weather',
           instructions: 'You tell the weather.',
-          model: new Model(client as never, 'gpt-5'),
+          model: new Model(client, 'gpt-5'),
           outputType: z.object({ report: z.string() }),
           tools: [weatherTool()],
         });
@@ -229,9 +229,8 @@ describe('a connection', () => {
         { signal: abort.signal },
       );
       const read = asked.then(async (stream) => {
-        for await (const _event of stream) {
-          // Read until there is no more.
-        }
+        const events: unknown[] = [];
+        for await (const event of stream) events.push(event);
       });
       const settled = read.catch((error) => error);
       await provider.waitFor(({ at }) => at > 0);

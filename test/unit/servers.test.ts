@@ -90,8 +90,8 @@ describe('startDevServer()', () => {
   test('takes another port when somebody was faster on the first', async () => {
     const { environment, onPath } = await fakeMachine(folder, 'unlucky');
     const real = await findServerBinary('dev', { environment: ownServers() });
-    const once = `[ -e ${onPath}.once ] || { touch ${onPath}.once; echo 'bind: address already in use' >&2; exit 1; }`;
-    await writeExecutable(onPath, `${once}\nexec ${real} "$@"`);
+    const failsOnce = `[ -e ${onPath}.once ] || { touch ${onPath}.once; echo 'bind: address already in use' >&2; exit 1; }`;
+    await writeExecutable(onPath, `${failsOnce}\nexec ${real} "$@"`);
     const server = await startDevServer({
       environment: { ...environment, PATH: `${environment.PATH}:/usr/bin:/bin` },
     });

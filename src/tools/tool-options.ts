@@ -1,0 +1,132 @@
+/** What a tool is, and what its options mean. */
+import type { Duration, RetryPolicy } from '@temporalio/common';
+import { DeclarationError, ToolInputError } from '../errors/index.ts';
+import { NAME_PATTERN } from '../protocol/names.ts';
+import type { OnUncertain, StepOptions } from '../protocol/step.ts';
+import { isSchema, type JsonSchema, type Schema, validate } from './schema.ts';
+
+/** What a tool's body gets beside its arguments. */
+export interface ToolContext {
+  /**
+   * The same for every attempt of this call, over crashes, restarts, continue-as-new and reset; another for any other
+   * call. Pass it on to whatever has an effect. Outside Temporal: a new one for each call.
+   */
+  idempotencyKey: string;
+  /** Fires when the answer is no longer wanted: the run was cancelled, the call timed out, or the worker stops. */
+  signal: AbortSignal;
+}
+
+export interface ToolOptions<Input, Args, Result> {
+  /** What the model calls it, and the type of its activity: letters, digits, `_` and `-`, at most 64. */
+  name: string;
+  description: string;
+  /** A Standard Schema (zod 4.2 or newer, valibot, …), which validates, or a JSON Schema object, which only describes. */
+  parameters: Schema<Input, Args> | JsonSchema;
+  /** The body. Without one, a worker elsewhere, in any language, serves an activity of this name. */
+  execute?: (args: Args, context: ToolContext) => Promise<Result> | Result;
+  /**
+   * How often a call that threw is tried again, or Temporal's own policy.
+   * @default 2, after 1 s and 2 s
+   */
+  retries?: number | RetryPolicy;
+  /** Temporal's `startToCloseTimeout`: the longest that one attempt may take. @default '5 minutes' */
+  timeout?: Duration;
+  /** Heartbeat timeout of a tool that a worker elsewhere serves; a tool with a body heartbeats by itself. */
+  heartbeatTimeout?: Duration;
+  /** Its own task queue, so its own machines. @default the agent's */
+  taskQueue?: string;
+  /** It has no effect outside. After a change of the agent's code it is asked again instead of served from before. */
+  readOnly?: boolean;
+  /**
+   * What to do when its worker vanished and nobody knows whether it had its effect: `retry` with the same idempotency
+   * key, `ask` a person, or `fail`. @default 'ask' where `requiresApproval` is set, else 'retry'
+   */
+  onUncertain?: OnUncertain;
+  /** A person must approve each call; a function gives the text the person reads. @default false */
+  requiresApproval?: boolean | ((args: Args) => string | Promise<string>);
+  /** Part of the call's fingerprint: change it when the body's meaning changes. */
+  version?: string;
+}
+
+/**
+ * A tool: a plain function, what each adapter's framework can call, and an activity by its own name.
+ * Called inside a run it is a durable step; called outside, it just runs.
+ */
+export interface Tool<Input = unknown, Args = Input, Result = unknown> {
+  (args: Input): Promise<Result>;
+  readonly options: ToolOptions<Input, Args, Result>;
+  /** Its parameters as JSON Schema. */
+  readonly jsonSchema: JsonSchema;
+  /** The tool whose body serves it: itself, or the one it was made from by `with`. */
+  readonly origin: Tool<Input, Args, Result>;
+  /** The same tool run in another way: `search.with({ taskQueue: 'gpu' })`. */
+  with(changed: ToolChanges): Tool<Input, Args, Result>;
+}
+
+/** What `with` may change: how a tool is run, not what it is. */
+export type ToolChanges = Pick<
+  ToolOptions<any, any, any>,
+  'retries' | 'timeout' | 'heartbeatTimeout' | 'taskQueue' | 'onUncertain'
+>;
+
+/** A method decorator: `@tool({ name, description, parameters })`. On an instance, the method is then a tool. */
+export type ToolDecorator<Args> = <This extends object, Result>(
+  method: (this: This, args: Args, context: ToolContext) => Promise<Result> | Result,
+  context: ClassMethodDecoratorContext,
+) => any;
+
+/** The tool's arguments as its body gets them. @throws ToolInputError */
+export async function toolArguments<Args>({ options }: Tool<any, Args, any>, input: unknown): Promise<Args> {
+  const { name, parameters } = options;
+  if (!isSchema(parameters)) return input as Args;
+  return (await validate(parameters as Schema, input, (issues) => {
+    return new ToolInputError(`The arguments of tool ${name} do not fit its parameters: ${issues}`);
+  })) as Args;
+}
+
+/** The tool's own options in the protocol's words; only what differs from the defaults. */
+export function stepOptions({ options }: Tool<any, any, any>): StepOptions {
+  const { retries, timeout, taskQueue, heartbeatTimeout, onUncertain } = options;
+  return {
+    ...(retries !== undefined && { retry: typeof retries === 'number' ? { maximumAttempts: retries + 1 } : retries }),
+    ...(timeout !== undefined && { startToCloseTimeout: timeout }),
+    ...(taskQueue !== undefined && { taskQueue }),
+    ...(heartbeatTimeout !== undefined && { heartbeatTimeout }),
+    ...(onUncertain !== undefined && { onUncertain }),
+  };
+}
+
+const OPTIONS = new Set<keyof ToolOptions<any, any, any>>([
+  'name',
+  'description',
+  'parameters',
+  'execute',
+  'retries',
+  'timeout',
+  'heartbeatTimeout',
+  'taskQueue',
+  'readOnly',
+  'onUncertain',
+  'requiresApproval',
+  'version',
+]);
+
+/** @throws DeclarationError for a bad name, an option that does not exist, or one that cannot be meant */
+export function assertToolOptions(options: ToolOptions<any, any, any>): void {
+  const { name, parameters, retries } = options;
+  if (typeof name !== 'string' || !NAME_PATTERN.test(name)) {
+    throw new DeclarationError(
+      `Cannot declare a tool named ${JSON.stringify(name)}: providers take letters, digits, "_" and "-", at most 64, not starting with a digit.`,
+    );
+  }
+  const unknown = Object.keys(options).find((option) => !OPTIONS.has(option as keyof ToolOptions<any, any, any>));
+  if (unknown !== undefined) {
+    throw new DeclarationError(`Cannot declare tool ${name}: this version has no option "${unknown}".`);
+  }
+  if (!isSchema(parameters) && (typeof parameters !== 'object' || parameters === null)) {
+    throw new DeclarationError(`Cannot declare tool ${name}: "parameters" must be a schema; z.object({}) takes nothing.`);
+  }
+  if (typeof retries === 'number' && !(Number.isInteger(retries) && retries >= 0)) {
+    throw new DeclarationError(`Cannot declare tool ${name}: "retries" must be a whole number, 0 or more.`);
+  }
+}
