@@ -109,8 +109,8 @@ class AgentRun {
     wf.setHandler(wf.defineSignal<[string]>(POKE_SIGNAL), (epoch) => {
       if (epoch === this.#epoch) this.#poked = true;
     });
-    wf.setHandler(wf.defineSignal(BUILD_SIGNAL), () => {
-      this.#lostBuilds++;
+    wf.setHandler(wf.defineSignal<[string]>(BUILD_SIGNAL), (epoch) => {
+      if (epoch !== this.#epoch) this.#lostBuilds++;
     });
     wf.setHandler(recordsQuery, () => this.#records.list);
     wf.setHandler(waiting, () => ({ approvals: this.#pending(), refused: this.#approvals.refused }));
@@ -170,6 +170,8 @@ class AgentRun {
         : { epoch: this.#epoch }),
       ...(cancel && { cancel: true as const }),
     });
+    // Whatever it answered, the process that built came back.
+    if (this.#epoch === undefined) this.#lostBuilds = 0;
     if (got.lost === 'unknown agent') {
       // Fails this task, not the run: another worker may have the agent, as Temporal does for unknown workflow types.
       throw new Error(`This worker has no agent named "${this.#agent}".`);
@@ -182,7 +184,6 @@ class AgentRun {
       this.#epoch = got.built.epoch;
       this.#host = got.built.host;
       this.#settings = got.built.settings ?? {};
-      this.#lostBuilds = 0;
     }
     this.#noteAsked(got);
     if (cancel) this.#cancelSent = true;

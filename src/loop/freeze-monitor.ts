@@ -1,5 +1,7 @@
-/** Notices that this process stood still: stopped, its machine suspended, or its event loop blocked. */
+/** Notices that this whole process stood still: stopped, or its machine suspended. */
+import { Worker } from 'node:worker_threads';
 
+/** How often the second thread shows that it lives, in milliseconds. */
 const TICK = 100;
 /**
  * How long after a freeze what was in flight is not trusted, in milliseconds: the server's next task is here at once if
@@ -7,10 +9,25 @@ const TICK = 100;
  */
 const SETTLE = 2_000;
 
-interface Freeze {
-  length: number;
-  endedAt: number;
-}
+/** Slots of the shared memory: last tick, and end and length of the last freeze; wall-clock milliseconds. */
+const [TICKED, ENDED, LENGTH] = [0, 1, 2] as const;
+
+/**
+ * A thread of its own, since an agent that blocks the event loop is no freeze: Core's threads go on then, and keep the
+ * workflow task alive.
+ */
+const THREAD = `
+const { workerData: clock } = require('node:worker_threads');
+setInterval(() => {
+  const now = Date.now();
+  const length = now - clock[${TICKED}] - ${TICK};
+  if (length > ${TICK * 2}) {
+    clock[${LENGTH}] = now - clock[${ENDED}] < ${SETTLE} ? Math.max(length, clock[${LENGTH}]) : length;
+    clock[${ENDED}] = now;
+  }
+  clock[${TICKED}] = now;
+}, ${TICK});
+`;
 
 /**
  * A workflow task that timed out while its process was frozen is followed by another one. If a local activity of the
@@ -19,16 +36,17 @@ interface Freeze {
  * held until the next task is here, and then answers only that its loop is lost, which means the same in either order.
  */
 export class FreezeMonitor {
-  #last = Date.now();
-  #freezes: Freeze[] = [];
-  readonly #timer = setInterval(() => this.#look(), TICK);
+  readonly #clock = new Float64Array(new SharedArrayBuffer(3 * Float64Array.BYTES_PER_ELEMENT));
+  readonly #thread: Worker;
 
   constructor() {
-    this.#timer.unref();
+    this.#clock[TICKED] = Date.now();
+    this.#thread = new Worker(THREAD, { eval: true, workerData: this.#clock, execArgv: [] });
+    this.#thread.unref();
   }
 
-  close(): void {
-    clearInterval(this.#timer);
+  async close(): Promise<void> {
+    await this.#thread.terminate();
   }
 
   /**
@@ -36,19 +54,11 @@ export class FreezeMonitor {
    * workflow task to have timed out, with some reserve.
    */
   hold(since: number, taskTimeoutMs: number): number {
-    this.#look();
-    const settle = Math.min(SETTLE, taskTimeoutMs / 4);
-    const last = this.#freezes.findLast(
-      (freeze) => freeze.length >= taskTimeoutMs / 2 && freeze.endedAt + settle > since,
-    );
-    return last ? Math.max(1, last.endedAt + settle - this.#last) : 0;
-  }
-
-  #look(): void {
     const now = Date.now();
-    const length = now - this.#last - TICK;
-    this.#last = now;
-    this.#freezes = this.#freezes.filter((freeze) => now - freeze.endedAt < 60_000);
-    if (length > TICK) this.#freezes.push({ length, endedAt: now });
+    // The process may run again before the other thread has ticked.
+    const silent = now - this.#clock[TICKED]!;
+    const [endedAt, length] = silent >= taskTimeoutMs / 2 ? [now, silent] : [this.#clock[ENDED]!, this.#clock[LENGTH]!];
+    const settle = Math.min(SETTLE, taskTimeoutMs / 4);
+    return length >= taskTimeoutMs / 2 && endedAt + settle > since ? Math.max(1, endedAt + settle - now) : 0;
   }
 }

@@ -6,7 +6,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
 import type { Agent } from '../agent.ts';
 import type { Advance, AdvanceInput, RunSettings, WatchResult } from '../protocol/advance.ts';
-import { MAX_LOST_HOSTS } from '../protocol/limits.ts';
+import { MAX_LOST_BUILDS } from '../protocol/limits.ts';
 import { BUILD_SIGNAL, POKE_SIGNAL } from '../protocol/names.ts';
 import { FreezeMonitor } from './freeze-monitor.ts';
 import { Loop } from './loop.ts';
@@ -69,7 +69,7 @@ export class LoopHost {
   /** The host stops: its loops are dropped; they are built again elsewhere. */
   close(): void {
     clearInterval(this.#sweep);
-    this.#freezes.close();
+    void this.#freezes.close();
     for (const { loop } of this.#kept.values()) this.#drop(loop, 'the worker stops');
   }
 
@@ -178,7 +178,7 @@ export class LoopHost {
       const message = `Cannot run agent "${input.agent}": no worker on this task queue has had it for ${this.#options.agentMissingMs} ms. Pass it to AgentsPlugin({ agents }) of a worker that polls the queue.`;
       return this.#refuse({ name: 'AgentNotFoundError', message });
     }
-    if ((input.lostBuilds ?? 0) >= MAX_LOST_HOSTS) {
+    if ((input.lostBuilds ?? 0) >= MAX_LOST_BUILDS) {
       const message = `Agent ${input.agent} lost its worker ${input.lostBuilds} times between two steps: its own code kills or blocks the process.`;
       return this.#refuse({ name: 'LoopKillsWorkerError', message });
     }
@@ -187,7 +187,7 @@ export class LoopHost {
       serves: (tool) => this.#options.servedTools.has(tool),
       gone: (lost) => this.#drop(lost, 'its run is gone'),
     });
-    if (task.attempt > 1) {
+    if (task.attempt > 1 || input.lostBuilds) {
       // An earlier attempt of this task may have died of this very loop. Leave a trace before trying.
       const handle = contact.client.workflow.getHandle(contact.workflowId, runId);
       await handle.signal(BUILD_SIGNAL, loop.epoch).catch(() => {});

@@ -14,7 +14,9 @@ export const MAX_HISTORY_EVENTS = 48_000;
 export const MAX_HISTORY_BYTES = 45 * 1024 * 1024;
 /** Events at which a run waits for what is in flight, so as to continue as new. */
 export const DRAIN_AT_EVENTS = 15_000;
-/** Processes that a step or a build may lose before it counts as the cause. */
+/** Processes that a step may lose before it counts as the cause. */
 export const MAX_LOST_HOSTS = 3;
+/** Processes that did not come back from building a loop, after the first, before the loop counts as the cause. */
+export const MAX_LOST_BUILDS = 4;
 /** A failure's message is cut at this length. */
 export const MAX_MESSAGE_CHARS = 8_000;

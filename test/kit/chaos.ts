@@ -1,6 +1,6 @@
 /** Runs under fire: worker processes that are killed, paused and stopped at random, by a seed. */
 import { startScriptedProvider } from '../../src/testing/index.ts';
-import { approve, waiting } from '../../src/index.ts';
+import { approve, records, waiting } from '../../src/index.ts';
 import { newEffects, tally } from './effects.ts';
 import { chainOf, client, type History, repeatedSteps, unique } from './temporal.ts';
 import { QUICK_PLUGIN, QUICK_START, QUICK_WORKER, spawnWorker, type WorkerProcess } from './workers.ts';
@@ -16,8 +16,10 @@ export interface ChaosOptions {
 
 export interface ChaosReport {
   attacks: { kills: number; pauses: number; stops: number };
-  /** Results of the runs, the run's own id taken out of them. */
+  /** Results of the runs, the run's own id and the winners of races taken out of them. */
   outcomes: unknown[];
+  /** Races whose winner is not the turn that was answered first. */
+  turned: string[];
   histories: History[];
   /** Steps scheduled again although they had an answer. */
   repeated: string[];
@@ -102,6 +104,7 @@ export async function runChaos({ seed, runs, rounds, attackMs, continueAfterReco
     }
   })();
   const results = await Promise.all(handles.map(async (handle) => await handle.result()));
+  const answers = await Promise.all(handles.map(async (handle) => await handle.query(records)));
   over = true;
   await Promise.all([attacking, approving, ...replacing]);
   const chains = await Promise.all(handles.map(async (handle) => await chainOf(handle)));
@@ -109,7 +112,15 @@ export async function runChaos({ seed, runs, rounds, attackMs, continueAfterReco
   await provider.stop();
   return {
     attacks,
-    outcomes: results.map((result, i) => JSON.parse(JSON.stringify(result).replaceAll(ids[i]!, 'run')) as unknown),
+    outcomes: results.map((result, i) => {
+      const text = JSON.stringify(result).replaceAll(ids[i]!, 'run');
+      return JSON.parse(text.replaceAll(/(fast|slow) run/g, 'winner run')) as unknown;
+    }),
+    turned: results.flatMap((result, i) => {
+      // Which turn is first may differ from run to run, since a pause delays the one with work of its own before it.
+      const first = answers[i]!.find(({ value }) => /^(fast|slow) /.test(String(value)));
+      return first && !JSON.stringify(result).includes(`"${String(first.value)}"`) ? [ids[i]!] : [];
+    }),
     histories: chains.flat(),
     repeated: chains.flatMap(repeatedSteps),
     bodies: tally(log),

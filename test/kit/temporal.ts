@@ -17,7 +17,9 @@ export function address(): string {
 let connected: Promise<Client> | undefined;
 
 export async function client(): Promise<Client> {
-  connected ??= Connection.connect({ address: address() }).then((connection) => new Client({ connection }));
+  // Histories of the larger tests do not fit the 4 MB that gRPC takes by default.
+  const channelArgs = { 'grpc.max_receive_message_length': 64 * 1024 * 1024 };
+  connected ??= Connection.connect({ address: address(), channelArgs }).then((connection) => new Client({ connection }));
   return await connected;
 }
 

@@ -18,6 +18,7 @@ test.each(all)(
     });
     process.stdout.write(`seed ${seed}: ${JSON.stringify(report.attacks)}, ${report.histories.length} histories\n`);
     expect(new Set(report.outcomes.map((outcome) => JSON.stringify(outcome))).size).toBe(1);
+    expect(report.turned).toEqual([]);
     expect(report.repeated).toEqual([]);
     await assertReplays(report.histories);
   },
