@@ -47,6 +47,13 @@ export function contractScript(request: ProviderRequest): ProviderAnswer | undef
     return { status: 400, errorBody: { error: { message: 'no such thing', code: 'bad_thing', type: 'invalid_request_error' } } };
   }
   if (instructions.includes('HANGING')) return { hang: true };
+  if (instructions.includes('CLERK')) {
+    return has('peek') ? say(`clerk of case:${id}`) : call(['peek', { what: `p case:${id}` }], ['charge', { what: `c case:${id}` }]);
+  }
+  if (instructions.includes('EXTRA')) return say(`extra for case:${id}`);
+  if (instructions.includes('CLOSER')) {
+    return has('refund') ? say(`closed case:${id}`) : call(['refund', { what: `r case:${id}` }]);
+  }
   if (instructions.includes('CASHIER')) {
     const [refund, own] = [has('refund'), has('own_refund')];
     if (!refund && !own) return call(look('account'), ['refund', { what: `r case:${id}` }], ['own_refund', { what: `o case:${id}` }]);

@@ -6,14 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { approve, records, reject, type StepRecord, waiting } from '../../src/index.ts';
 import { startScriptedProvider, type ScriptedProvider } from '../../src/testing/index.ts';
 import { newEffects, tally } from '../kit/effects.ts';
-import { assertReplays, chainOf, client, repeatedSteps, unique, until } from '../kit/temporal.ts';
+import { assertReplays, chainOf, client, eventsOf, repeatedSteps, unique, until } from '../kit/temporal.ts';
 import { type KillAt, QUICK_PLUGIN, QUICK_START, QUICK_WORKER, spawnWorker, type WorkerProcess } from '../kit/workers.ts';
 import { caseOf, contractScript } from './contract-script.ts';
 
 export interface AdapterFixture {
   /** The framework's name. */
   name: string;
-  /** URL of a module with the agents `steps`, `toolError`, `flaky`, `refused`, `hanging` and `approvals`. */
+  /** URL of a module with the agents `steps`, `toolError`, `flaky`, `refused`, `hanging`, `approvals` and `changing`. */
   module: string;
   /** Recorded steps of an undisturbed run of `steps`. */
   steps: number;
@@ -34,14 +34,14 @@ export function testAdapter({ name, module, steps }: AdapterFixture): void {
   });
   afterAll(async () => await provider.stop());
 
-  const spawn = async (taskQueue: string, kill?: KillAt): Promise<WorkerProcess> =>
+  const spawn = async (taskQueue: string, kill?: KillAt, changed?: Record<string, string>): Promise<WorkerProcess> =>
     await spawnWorker({
       taskQueue,
       module,
       plugin: QUICK_PLUGIN,
       worker: QUICK_WORKER,
       ...(kill && { kill }),
-      env: { EFFECTS: log, OPENAI_BASE_URL: provider.url, OPENAI_API_KEY: 'none', PROVIDER_URL: provider.url },
+      env: { EFFECTS: log, OPENAI_BASE_URL: provider.url, OPENAI_API_KEY: 'none', PROVIDER_URL: provider.url, ...changed },
     });
   const start = async (agent: string, taskQueue: string, input = `case:${taskQueue}`) =>
     await (await client()).workflow.start(agent, { taskQueue, workflowId: taskQueue, args: [input], ...QUICK_START });
@@ -96,6 +96,30 @@ export function testAdapter({ name, module, steps }: AdapterFixture): void {
         }
       },
     );
+  });
+
+  describe(`${name}: a deploy while the run waits in an approval`, () => {
+    test.each([
+      { change: 'log', calls: 4, bodies: { 'peek p': 1, 'charge c': 1, 'refund r': 1, 'log ': 1 } },
+      { change: 'prompt', calls: 6, bodies: { 'peek p': 2, 'charge c': 1, 'refund r': 1 } },
+      { change: 'description', calls: 6, bodies: { 'peek p': 2, 'charge c': 1, 'refund r': 1 } },
+      { change: 'call', calls: 5, bodies: { 'peek p': 1, 'charge c': 1, 'refund r': 1 } },
+    ])('asks anew from the first changed request on, and charges nothing twice: $change', async ({ change, calls, bodies }) => {
+      const id = unique(change);
+      const before = await spawn(id);
+      const handle = await start('changing', id);
+      await until(async () => (await handle.query(waiting)).approvals.length === 1, 'the approval');
+      await before.kill();
+      const after = await spawn(id, undefined, { CHANGE: change });
+      await handle.signal(approve, { id: 'refund-1' });
+      expect(await handle.result()).toBe(`closed case:${id}`);
+      expect(callsOf(id)).toHaveLength(calls);
+      expect(bodiesOf(id)).toEqual(Object.fromEntries(Object.entries(bodies).map(([what, n]) => [`${what} case:X`.replace('  ', ' '), n])));
+      const histories = await chainOf(handle);
+      expect(eventsOf(histories, 'workflowTaskFailed')).toEqual([]);
+      await assertReplays(histories);
+      await after.kill();
+    });
   });
 
   describe(`${name}: one worker`, () => {

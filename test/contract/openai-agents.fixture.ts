@@ -85,3 +85,33 @@ export const hanging = agent('hanging', async (input: string) => await runAgent(
 export const approvals = agent('approvals', async (input: string) => {
   return await runAgent(input, { model, instructions: 'CASHIER', tools: [lookup, refund, ownRefund] });
 });
+
+/** What a deploy changed in the agent below. */
+const change = process.env['CHANGE'];
+const peek = tool({
+  name: 'peek',
+  description: change === 'description' ? 'Looks at the account closely.' : 'Looks at the account.',
+  parameters,
+  readOnly: true,
+  execute: async ({ what }) => {
+    note(`peek ${what}`);
+    return 'seen';
+  },
+});
+const charge = tool({
+  name: 'charge',
+  description: 'Charges.',
+  parameters,
+  execute: async ({ what }) => {
+    note(`charge ${what}`);
+    return 'charged';
+  },
+});
+
+export const changing = agent('changing', async (input: string) => {
+  if (change === 'log') note(`log ${input}`);
+  const instructions = change === 'prompt' ? 'CLERK, be polite' : 'CLERK';
+  const first = await runAgent(input, { model, instructions, tools: [peek, charge] });
+  if (change === 'call') await runAgent(input, { model, instructions: 'EXTRA' });
+  return await runAgent(`${input} after ${first}`, { model, instructions: 'CLOSER', tools: [refund] });
+});
