@@ -1,8 +1,12 @@
-import type { TestWorkflowEnvironment, TimeSkippingTestWorkflowEnvironmentOptions } from '@temporalio/testing';
+import type {
+  TestWorkflowEnvironment,
+  TimeSkippingTestWorkflowEnvironmentOptions,
+} from '@temporalio/testing';
 import { findServerBinary, type FindServerOptions } from '../servers/find-server-binary.ts';
 
 /** How to run a test environment: how its server is found, and what Temporal's own class takes. */
-export type TestEnvironmentOptions = FindServerOptions & Pick<TimeSkippingTestWorkflowEnvironmentOptions, 'client' | 'plugins'>;
+export type TestEnvironmentOptions = FindServerOptions &
+  Pick<TimeSkippingTestWorkflowEnvironmentOptions, 'client' | 'plugins'>;
 
 /**
  * Temporal's `TestWorkflowEnvironment` with a server that skips time, found, or fetched, as all servers of this package
@@ -11,7 +15,9 @@ export type TestEnvironmentOptions = FindServerOptions & Pick<TimeSkippingTestWo
  *
  * @throws {ServerNotFoundError} when there is no server and none can be had
  */
-export async function createTestEnvironment(options: TestEnvironmentOptions = {}): Promise<TestWorkflowEnvironment> {
+export async function createTestEnvironment(
+  options: TestEnvironmentOptions = {},
+): Promise<TestWorkflowEnvironment> {
   const { client, plugins } = options;
   const path = await findServerBinary('test', options);
   const testing = await import('@temporalio/testing');

@@ -19,7 +19,10 @@ export interface TestWorkerOptions extends AgentsPluginOptions {
  * A worker for a test: `Worker.create` with `AgentsPlugin`, and the time that a long wait costs in a server that skips
  * time down from 5 s to 0.2 s. Run it with `worker.runUntil(async () => …)`.
  */
-export async function createTestWorker(server: TestServerConnection, options: TestWorkerOptions): Promise<Worker> {
+export async function createTestWorker(
+  server: TestServerConnection,
+  options: TestWorkerOptions,
+): Promise<Worker> {
   const { taskQueue, worker, ...plugin } = options;
   const [{ Worker }, { AgentsPlugin }] = await Promise.all([
     import('@temporalio/worker'),

@@ -119,7 +119,7 @@ export class PretendRun {
   }
 }
 
-export function recordOf(step: Step, answer: Pick<StepRecord, 'value' | 'failure'>): StepRecord {
+function recordOf(step: Step, answer: Pick<StepRecord, 'value' | 'failure'>): StepRecord {
   const { key, kind, name } = step;
   return { key, kind, name, ...answer, attempts: 1, askedAt: 0, answeredAt: 0 };
 }

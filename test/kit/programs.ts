@@ -19,7 +19,10 @@ export function programs(own = false): fc.Arbitrary<Program> {
     tree: fc.oneof(
       { maxDepth: 4, withCrossShrink: true },
       tie('ask'),
-      fc.record({ do: fc.constantFrom('seq', 'par', 'race'), parts: fc.array(tie('tree'), { minLength: 1, maxLength: 4 }) }),
+      fc.record({
+        do: fc.constantFrom('seq', 'par', 'race'),
+        parts: fc.array(tie('tree'), { minLength: 1, maxLength: 4 }),
+      }),
     ),
   }));
   return tree;

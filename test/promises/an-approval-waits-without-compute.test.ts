@@ -20,7 +20,10 @@ beforeAll(async () => {
     server: { executable: { type: 'existing-path', path: process.env['KIT_TEST_SERVER']! } },
   });
 });
-afterAll(async () => void (await Promise.all(Object.values(environments).map((environment) => environment.teardown()))));
+afterAll(
+  async () =>
+    void (await Promise.all(Object.values(environments).map((environment) => environment.teardown()))),
+);
 
 const workers = {
   ours: async (taskQueue: string) =>
@@ -58,7 +61,10 @@ describe.each(['ours', 'their own'] as const)('in a time-skipping environment, %
       const { workflow } = environment.client;
       const handle = await workflow.start(refunding, { taskQueue, workflowId: taskQueue, args: [5] });
       const id = await atRest(handle);
-      const before = { time: await environment.currentTimeMs(), length: (await handle.describe()).historyLength };
+      const before = {
+        time: await environment.currentTimeMs(),
+        length: (await handle.describe()).historyLength,
+      };
       const began = Date.now();
 
       await environment.sleep('30 days');

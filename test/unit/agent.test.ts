@@ -1,6 +1,14 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { z } from 'zod';
-import { agent, AgentInputError, AgentOutputError, DeclarationError, NotRecordableError, sleep, step } from '../../src/index.ts';
+import {
+  agent,
+  AgentInputError,
+  AgentOutputError,
+  DeclarationError,
+  NotRecordableError,
+  sleep,
+  step,
+} from '../../src/index.ts';
 import { askStep } from '../../src/loop/ask.ts';
 import { PretendRun } from '../kit/pretend-run.ts';
 
@@ -50,17 +58,24 @@ describe('outside Temporal an agent', () => {
   });
 });
 
-test.each([[''], ['two words'], ['1st'], ['a.b'], ['x'.repeat(65)]])('an agent named %j is refused', (name) => {
-  expect(() => agent(name, async () => {})).toThrow(DeclarationError);
-  expect(() => agent(name, async () => {})).toThrow(`Cannot declare an agent named ${JSON.stringify(name)}`);
-});
+test.each([[''], ['two words'], ['1st'], ['a.b'], ['x'.repeat(65)]])(
+  'an agent named %j is refused',
+  (name) => {
+    expect(() => agent(name, async () => {})).toThrow(DeclarationError);
+    expect(() => agent(name, async () => {})).toThrow(
+      `Cannot declare an agent named ${JSON.stringify(name)}`,
+    );
+  },
+);
 
 describe('inside a run', () => {
   test('another agent is a child, on its own task queue', async () => {
     const child = agent('child', async (n: number) => n, { taskQueue: 'elsewhere' });
     const run = new PretendRun(async () => await child(1));
     await run.settle();
-    expect(run.asked).toMatchObject([{ kind: 'agent', name: 'child', input: 1, options: { taskQueue: 'elsewhere' } }]);
+    expect(run.asked).toMatchObject([
+      { kind: 'agent', name: 'child', input: 1, options: { taskQueue: 'elsewhere' } },
+    ]);
     expect((await run.answerTo('child', 7)).end).toEqual({ output: 7 });
   });
 
@@ -77,7 +92,9 @@ describe('inside a run', () => {
   });
 
   test('a step is told apart from others by its name and its number', async () => {
-    const run = new PretendRun(async () => await Promise.all([step('a', () => 1), step('b', () => 2), step('a', () => 3)]));
+    const run = new PretendRun(
+      async () => await Promise.all([step('a', () => 1), step('b', () => 2), step('a', () => 3)]),
+    );
     await run.settle();
     const keys = run.asked.map(({ key }) => key);
     expect(new Set(keys).size).toBe(3);
@@ -103,7 +120,9 @@ describe('inside a run', () => {
       () => Promise.reject(new RangeError('no')),
       () => ({ a: new Set() }),
     ] as const;
-    const run = new PretendRun(async () => await Promise.all(outcomes.map((outcome, i) => step<unknown>(`${i}`, outcome))));
+    const run = new PretendRun(
+      async () => await Promise.all(outcomes.map((outcome, i) => step<unknown>(`${i}`, outcome))),
+    );
     await run.settle();
     const [value, failed, lossy] = run.asked.map(({ key }) => run.loop.closure(key)!(signal));
     expect(await value).toEqual({ value: { a: 1 } });
@@ -124,7 +143,11 @@ describe('inside a run', () => {
 });
 
 test('the options of an agent are sent to its runs, and only those that are set', () => {
-  const tuned = agent('tuned', async () => {}, { retries: 5, turnTimeout: '1m', turnRetry: { maximumAttempts: 2 } });
+  const tuned = agent('tuned', async () => {}, {
+    retries: 5,
+    turnTimeout: '1m',
+    turnRetry: { maximumAttempts: 2 },
+  });
   expect(tuned.settings).toEqual({ agentRetries: 5, turnTimeout: '1m', turnRetry: { maximumAttempts: 2 } });
   expect(shout.settings).toEqual({});
 });

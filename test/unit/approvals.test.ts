@@ -15,7 +15,11 @@ describe('ids', () => {
   test('are the name and a number, in the order in which steps ask', () => {
     const approvals = asking('k1', 'k2');
     approvals.ask('k3', { ...refund, name: 'send_mail' });
-    expect(approvals.pending(always).map(({ id }) => id)).toEqual(['issue_refund-1', 'issue_refund-2', 'send_mail-1']);
+    expect(approvals.pending(always).map(({ id }) => id)).toEqual([
+      'issue_refund-1',
+      'issue_refund-2',
+      'send_mail-1',
+    ]);
   });
 
   test('belong to the step: a step that asks again keeps its id, its first time and its decision', () => {
@@ -58,7 +62,9 @@ describe('a decision', () => {
     ['reject', false],
   ])('%s is kept with who, why and when, and closes the approval', (signal, approved) => {
     const approvals = asking('k1');
-    expect(approvals.decide(signal, { id: 'issue_refund-1', by: 'ana', reason: 'checked' }, 5_000)).toBeUndefined();
+    expect(
+      approvals.decide(signal, { id: 'issue_refund-1', by: 'ana', reason: 'checked' }, 5_000),
+    ).toBeUndefined();
     expect(approvals.decision('k1')).toEqual({ approved, by: 'ana', reason: 'checked', at: 5_000 });
     expect(approvals.pending(always)).toEqual([]);
     expect(approvals.refused).toEqual([]);
@@ -78,13 +84,19 @@ describe('a decision', () => {
     approvals.decide('approve', { id: 'issue_refund-3' }, 1);
     approvals.decide('reject', { id: 'issue_refund-1' }, 2);
     expect(approvals.pending(always).map(({ id }) => id)).toEqual(['issue_refund-2']);
-    expect(['k1', 'k2', 'k3'].map((key) => approvals.decision(key)?.approved)).toEqual([false, undefined, true]);
+    expect(['k1', 'k2', 'k3'].map((key) => approvals.decision(key)?.approved)).toEqual([
+      false,
+      undefined,
+      true,
+    ]);
   });
 
   test('for an approval that nobody waits for any more is refused', () => {
     const approvals = asking('k1');
     approvals.close('k1');
-    expect(approvals.decide('approve', { id: 'issue_refund-1' }, 1)).toBe('"issue_refund-1" does not wait any more');
+    expect(approvals.decide('approve', { id: 'issue_refund-1' }, 1)).toBe(
+      '"issue_refund-1" does not wait any more',
+    );
     expect(approvals.decision('k1')).toBeUndefined();
     expect(approvals.pending(always)).toEqual([]);
   });
@@ -124,7 +136,9 @@ describe('what arrives by signal', () => {
     ['a number as id', { id: 1 }],
   ])('with %s is refused and says what waits', (_what, payload) => {
     const approvals = asking('k1', 'k2');
-    expect(approvals.decide('approve', payload, 1)).toBe('it has no "id"; what waits: issue_refund-1, issue_refund-2');
+    expect(approvals.decide('approve', payload, 1)).toBe(
+      'it has no "id"; what waits: issue_refund-1, issue_refund-2',
+    );
     expect(approvals.pending(always)).toHaveLength(2);
   });
 
@@ -139,7 +153,10 @@ describe('what arrives by signal', () => {
     const ids = fc.constantFrom('issue_refund-1', 'issue_refund-2', 'toString', '__proto__', '');
     const payload = fc.oneof(
       fc.anything(),
-      fc.record({ id: fc.oneof(ids, fc.anything()), by: fc.anything(), reason: fc.anything() }, { requiredKeys: [] }),
+      fc.record(
+        { id: fc.oneof(ids, fc.anything()), by: fc.anything(), reason: fc.anything() },
+        { requiredKeys: [] },
+      ),
     );
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.constantFrom('approve', 'reject'), payload)), (signals) => {
@@ -158,7 +175,11 @@ describe('what arrives by signal', () => {
 
   test('leaves only texts of a bounded length in the decision', () => {
     const approvals = asking('k1', 'k2');
-    approvals.decide('reject', { id: 'issue_refund-1', by: { admin: true }, reason: 'n'.repeat(9_000), approved: true }, 1);
+    approvals.decide(
+      'reject',
+      { id: 'issue_refund-1', by: { admin: true }, reason: 'n'.repeat(9_000), approved: true },
+      1,
+    );
     const decision = approvals.decision('k1')!;
     expect(decision).toEqual({ approved: false, reason: 'n'.repeat(2_000), at: 1 });
   });

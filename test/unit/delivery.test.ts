@@ -5,7 +5,14 @@ import { Delivery } from '../../src/loop/delivery.ts';
 import type { StepRecord } from '../../src/protocol/step.ts';
 import { PretendRun } from '../kit/pretend-run.ts';
 
-const record = (key: string): StepRecord => ({ key, kind: 'turn', name: key, attempts: 1, askedAt: 0, answeredAt: 0 });
+const record = (key: string): StepRecord => ({
+  key,
+  kind: 'turn',
+  name: key,
+  attempts: 1,
+  askedAt: 0,
+  answeredAt: 0,
+});
 const records = (...keys: string[]) => keys.map(record);
 
 /** A delivery of which the test is the loop. */

@@ -23,7 +23,9 @@ describe('an error as it is recorded', () => {
   });
 
   test('has the type of an ApplicationFailure as its class', () => {
-    expect(toStepFailure(ApplicationFailure.create({ message: 'no', type: 'CardDeclined' })).name).toBe('CardDeclined');
+    expect(toStepFailure(ApplicationFailure.create({ message: 'no', type: 'CardDeclined' })).name).toBe(
+      'CardDeclined',
+    );
   });
 
   test('has its message cut at a bound', () => {
@@ -33,7 +35,12 @@ describe('an error as it is recorded', () => {
   test('is plain JSON for whatever was thrown', () => {
     const thrown = fc.oneof(
       fc.anything({ withNullPrototype: true }),
-      fc.record({ name: fc.anything(), message: fc.anything(), code: fc.anything(), constructor: fc.anything() }),
+      fc.record({
+        name: fc.anything(),
+        message: fc.anything(),
+        code: fc.anything(),
+        constructor: fc.anything(),
+      }),
     );
     fc.assert(
       fc.property(thrown, (error) => {
@@ -58,17 +65,23 @@ describe('a recorded failure', () => {
       fc.property(failure, (recorded) => {
         const error = fromStepFailure(recorded);
         expect(error).toBeInstanceOf(Error);
-        expect({ name: error.name, message: error.message }).toEqual({ name: recorded.name, message: recorded.message });
+        expect({ name: error.name, message: error.message }).toEqual({
+          name: recorded.name,
+          message: recorded.message,
+        });
         expect(toStepFailure(error)).toEqual(recorded);
       }),
     );
   });
 
-  test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])('of a class named %s is an error too', (name) => {
-    const error = fromStepFailure({ name, message: 'no' });
-    expect(error).toBeInstanceOf(Error);
-    expect(error.name).toBe(name);
-  });
+  test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])(
+    'of a class named %s is an error too',
+    (name) => {
+      const error = fromStepFailure({ name, message: 'no' });
+      expect(error).toBeInstanceOf(Error);
+      expect(error.name).toBe(name);
+    },
+  );
 
   test.each(
     Object.values(errors)

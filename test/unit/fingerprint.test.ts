@@ -15,14 +15,17 @@ describe('two requests have the same fingerprint', () => {
   });
 
   test('when one came through JSON, as a recorded answer does', () => {
-    fc.assert(fc.property(fc.jsonValue(), (value) => expect(of(JSON.parse(JSON.stringify(value)))).toBe(of(value))));
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => expect(of(JSON.parse(JSON.stringify(value)))).toBe(of(value))),
+    );
     expect(of({ at: new Date(0) })).toBe(of({ at: '1970-01-01T00:00:00.000Z' }));
   });
 
   test('when they hold the same bytes, in whatever view', () => {
     const bytes = Uint8Array.of(1, 2, 3);
     const within = new Uint8Array(Uint8Array.of(0, 1, 2, 3, 4).buffer, 1, 3);
-    for (const same of [within, Buffer.from(bytes), bytes.buffer]) expect(of({ image: same })).toBe(of({ image: bytes }));
+    for (const same of [within, Buffer.from(bytes), bytes.buffer])
+      expect(of({ image: same })).toBe(of({ image: bytes }));
   });
 });
 
@@ -68,7 +71,12 @@ test('every request that JSON can hold has a fingerprint of 24 hex digits', () =
 });
 
 test('field hashes change for the changed fields alone', () => {
-  const before = fieldHashes({ instructions: 'be kind', model: 'gpt', tools: [{ name: 'a' }], gone: undefined });
+  const before = fieldHashes({
+    instructions: 'be kind',
+    model: 'gpt',
+    tools: [{ name: 'a' }],
+    gone: undefined,
+  });
   const after = fieldHashes({ tools: [{ name: 'a' }], model: 'gpt', instructions: 'be brief' });
   expect(Object.keys(before).toSorted()).toEqual(['instructions', 'model', 'tools']);
   expect({ ...after, instructions: before['instructions'] }).toEqual(before);
@@ -76,7 +84,8 @@ test('field hashes change for the changed fields alone', () => {
 });
 
 test('a request that is no object has one hash', () => {
-  for (const request of ['text', 7, null, undefined, ['a']]) expect(Object.keys(fieldHashes(request))).toEqual(['request']);
+  for (const request of ['text', 7, null, undefined, ['a']])
+    expect(Object.keys(fieldHashes(request))).toEqual(['request']);
 });
 
 /** The same value with the fields of each object in reverse order. */

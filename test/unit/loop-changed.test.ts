@@ -169,6 +169,9 @@ describe('for any agent, whatever it is changed to, however often it is built', 
   /** What the present loop waits for that has no record. */
   function openOf(kept: PretendRun): string[] {
     const had = new Set(kept.records.map(({ key }) => key));
-    return kept.asked.map(({ key }) => key).filter((key) => !had.has(key)).toSorted();
+    return kept.asked
+      .map(({ key }) => key)
+      .filter((key) => !had.has(key))
+      .toSorted();
   }
 });

@@ -93,7 +93,8 @@ describe('for any agent of sequential, parallel and racing steps', () => {
         while (kept.records.length < past.records.length) {
           const next = past.records.slice(kept.records.length, kept.records.length + size.next().value!);
           const ready = next.findIndex(({ key }) => !kept.inFlight.has(key));
-          for (const { key, value } of next.slice(0, ready < 0 ? next.length : ready)) kept.answer(key, value);
+          for (const { key, value } of next.slice(0, ready < 0 ? next.length : ready))
+            kept.answer(key, value);
           await kept.settle();
           expect(names(kept).toSorted()).toEqual(past.asked[kept.records.length]);
         }
@@ -134,7 +135,8 @@ describe('for any agent of sequential, parallel and racing steps', () => {
         const n = at % past.records.length;
         const again = await restarted(program, past, past.records.length);
         const wrong = past.records.slice(0, n);
-        if (other) wrong.push(...past.records.slice(n).map((record) => ({ ...record, key: `${record.key}x` })));
+        if (other)
+          wrong.push(...past.records.slice(n).map((record) => ({ ...record, key: `${record.key}x` })));
         expect(again.loop.take(0, wrong, 0)).toBe(other ? 'on another path' : 'ahead');
         expect(outputOf((await again.settle()).end)).toEqual(past.output);
       }),

@@ -38,7 +38,11 @@ describe('steps', () => {
 
   test('of one request in different scopes are different steps, so that branches do not shift each other', async () => {
     const run = new PretendRun(async () => {
-      await Promise.all([ask('a'), runInScope('call-1', () => ask('a')), runInScope('call-2', () => ask('a'))]);
+      await Promise.all([
+        ask('a'),
+        runInScope('call-1', () => ask('a')),
+        runInScope('call-2', () => ask('a')),
+      ]);
     });
     await run.advance();
     expect(new Set(keys(run)).size).toBe(3);
@@ -58,9 +62,12 @@ describe('steps', () => {
 
   test('with an input that the server would not take are refused, and the loop goes on', async () => {
     const run = new PretendRun(async () => {
-      const refused = await askStep({ kind: 'tool', name: 'big', request: {}, input: 'x'.repeat(MAX_PAYLOAD_BYTES) }).catch(
-        (error: unknown) => error,
-      );
+      const refused = await askStep({
+        kind: 'tool',
+        name: 'big',
+        request: {},
+        input: 'x'.repeat(MAX_PAYLOAD_BYTES),
+      }).catch((error: unknown) => error);
       return [refused instanceof PayloadTooLargeError, (refused as Error).message];
     });
     const { end } = await run.advance();
@@ -92,10 +99,16 @@ describe('an end', () => {
     const own = new PretendRun(async () => {
       throw new TypeError('x is not a function');
     });
-    expect(await own.advance()).toEqual({ end: { failure: { name: 'TypeError', message: 'x is not a function' } } });
+    expect(await own.advance()).toEqual({
+      end: { failure: { name: 'TypeError', message: 'x is not a function' } },
+    });
     const recorded = new PretendRun(async () => await ask('a'));
     await recorded.advance();
-    recorded.answer(recorded.asked[0]!.key, undefined, { name: 'AuthenticationError', message: 'no', status: 401 });
+    recorded.answer(recorded.asked[0]!.key, undefined, {
+      name: 'AuthenticationError',
+      message: 'no',
+      status: 401,
+    });
     expect(await recorded.advance()).toEqual({
       end: { failure: { name: 'AuthenticationError', message: 'no', status: 401 }, final: true },
     });
@@ -213,7 +226,8 @@ test('a dropped loop is never told: its steps do not settle, its signal fires wi
 });
 
 test('a recorded failure is the same error after a restart', async () => {
-  const body = async () => await ask('a').catch((error: unknown) => [error instanceof ToolRejectedError, String(error)]);
+  const body = async () =>
+    await ask('a').catch((error: unknown) => [error instanceof ToolRejectedError, String(error)]);
   const run = new PretendRun(body);
   await run.advance();
   run.answer(run.asked[0]!.key, undefined, { name: 'ToolRejectedError', message: 'wrong account' });

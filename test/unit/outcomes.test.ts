@@ -17,14 +17,54 @@ const unregistered = failed({
 
 describe('the failure of a closure in the host', () => {
   test.each([
-    ['a heartbeat timeout is a killed host, on whichever attempt', { timeout: 'HEARTBEAT' }, 'killed', 'killed'],
-    ['a host queue that nobody polls is a lost host, never a killed one', { timeout: 'SCHEDULE_TO_START' }, 'lost', 'lost'],
-    ["our worker's shutdown is a lost host, never a failure of the step", { type: 'WorkerShutdownError' }, 'lost', 'lost'],
-    ["Core's own shutdown is a lost host, never a failure of the step", { type: 'WorkerShutdown' }, 'lost', 'lost'],
-    ['a shutdown stays a lost host though it is marked non-retryable', { type: 'WorkerShutdownError', nonRetryable: true }, 'lost', 'lost'],
-    ['a failure that may pass is tried again on the host, whose own retries end in a record', { type: 'RateLimitError' }, 'retry', 'record'],
-    ['a terminal failure is an answer at once', { type: 'AuthenticationError', nonRetryable: true }, 'record', 'record'],
-    ['a call that took too long is tried again, and its last attempt is an answer', { timeout: 'START_TO_CLOSE' }, 'retry', 'record'],
+    [
+      'a heartbeat timeout is a killed host, on whichever attempt',
+      { timeout: 'HEARTBEAT' },
+      'killed',
+      'killed',
+    ],
+    [
+      'a host queue that nobody polls is a lost host, never a killed one',
+      { timeout: 'SCHEDULE_TO_START' },
+      'lost',
+      'lost',
+    ],
+    [
+      "our worker's shutdown is a lost host, never a failure of the step",
+      { type: 'WorkerShutdownError' },
+      'lost',
+      'lost',
+    ],
+    [
+      "Core's own shutdown is a lost host, never a failure of the step",
+      { type: 'WorkerShutdown' },
+      'lost',
+      'lost',
+    ],
+    [
+      'a shutdown stays a lost host though it is marked non-retryable',
+      { type: 'WorkerShutdownError', nonRetryable: true },
+      'lost',
+      'lost',
+    ],
+    [
+      'a failure that may pass is tried again on the host, whose own retries end in a record',
+      { type: 'RateLimitError' },
+      'retry',
+      'record',
+    ],
+    [
+      'a terminal failure is an answer at once',
+      { type: 'AuthenticationError', nonRetryable: true },
+      'record',
+      'record',
+    ],
+    [
+      'a call that took too long is tried again, and its last attempt is an answer',
+      { timeout: 'START_TO_CLOSE' },
+      'retry',
+      'record',
+    ],
     ['a call that its own process gave up is the same', { type: 'TimeoutError' }, 'retry', 'record'],
   ])('%s', (_promise, changes, first, later) => {
     expect(callOutcome(failed(changes), true, 'retry')).toBe(first);
@@ -42,20 +82,43 @@ describe('the failure of a closure in the host', () => {
     expect(callOutcome({ ...own, nonRetryable: true }, true, 'retry')).toBe('record');
   });
 
-  test.each(['ask', 'fail'] as const)('a call that took too long is uncertain where the rule is to %s', (rule) => {
-    expect(callOutcome(failed({ timeout: 'START_TO_CLOSE' }), true, rule)).toBe('uncertain');
-    expect(callOutcome(failed({ type: 'TimeoutError' }), false, rule)).toBe('uncertain');
-    expect(callOutcome(failed({ type: 'Error' }), true, rule)).toBe('retry');
-  });
+  test.each(['ask', 'fail'] as const)(
+    'a call that took too long is uncertain where the rule is to %s',
+    (rule) => {
+      expect(callOutcome(failed({ timeout: 'START_TO_CLOSE' }), true, rule)).toBe('uncertain');
+      expect(callOutcome(failed({ type: 'TimeoutError' }), false, rule)).toBe('uncertain');
+      expect(callOutcome(failed({ type: 'Error' }), true, rule)).toBe('retry');
+    },
+  );
 });
 
 describe('the failure of a tool', () => {
   test.each([
     ['a tool that threw is known to have failed, whatever the rule', { type: 'Error' }, 'record', 'record'],
-    ['an attempt whose worker vanished is uncertain, unless the rule is to retry', { timeout: 'HEARTBEAT' }, 'record', 'uncertain'],
-    ['an attempt that took too long is uncertain, unless the rule is to retry', { timeout: 'START_TO_CLOSE' }, 'record', 'uncertain'],
-    ['a shutdown under a tool is run again, or uncertain', { type: 'WorkerShutdownError' }, 'again', 'uncertain'],
-    ["Core's shutdown under a tool is run again, or uncertain", { type: 'WorkerShutdown' }, 'again', 'uncertain'],
+    [
+      'an attempt whose worker vanished is uncertain, unless the rule is to retry',
+      { timeout: 'HEARTBEAT' },
+      'record',
+      'uncertain',
+    ],
+    [
+      'an attempt that took too long is uncertain, unless the rule is to retry',
+      { timeout: 'START_TO_CLOSE' },
+      'record',
+      'uncertain',
+    ],
+    [
+      'a shutdown under a tool is run again, or uncertain',
+      { type: 'WorkerShutdownError' },
+      'again',
+      'uncertain',
+    ],
+    [
+      "Core's shutdown under a tool is run again, or uncertain",
+      { type: 'WorkerShutdown' },
+      'again',
+      'uncertain',
+    ],
   ])('%s', (_promise, changes, retry, other) => {
     expect(toolOutcome(failed(changes), 'retry')).toBe(retry);
     expect(toolOutcome(failed(changes), 'ask')).toBe(other);
@@ -63,14 +126,17 @@ describe('the failure of a tool', () => {
   });
 
   test('a worker without the tool did nothing, so another is asked, whatever the rule', () => {
-    for (const rule of ['retry', 'ask', 'fail'] as const) expect(toolOutcome(unregistered, rule)).toBe('again');
+    for (const rule of ['retry', 'ask', 'fail'] as const)
+      expect(toolOutcome(unregistered, rule)).toBe('again');
   });
 });
 
 describe('the record of a failure', () => {
   test('keeps class, message, code and status, and nothing else of the details', () => {
     const details = { code: 'rate_limit', status: 429, recoverable: true, retryAfterMs: 3_000 };
-    expect(stepFailure('turn gpt', failed({ type: 'RateLimitError', message: 'slow down', details }))).toEqual({
+    expect(
+      stepFailure('turn gpt', failed({ type: 'RateLimitError', message: 'slow down', details })),
+    ).toEqual({
       name: 'RateLimitError',
       message: 'slow down',
       code: 'rate_limit',
@@ -89,15 +155,27 @@ describe('the record of a failure', () => {
 
   test('of a terminal failure does not say that it may pass', () => {
     const details = { status: 401, recoverable: false };
-    expect(stepFailure('turn gpt', failed({ details }))).toEqual({ name: 'Error', message: 'no', status: 401 });
+    expect(stepFailure('turn gpt', failed({ details }))).toEqual({
+      name: 'Error',
+      message: 'no',
+      status: 401,
+    });
   });
 });
 
 describe('a loop is watched', () => {
   test.each([
-    ['by a turn, a tool or a step in flight', { inFlight: ['approval', 'tool'], watching: false, quiet: false }, true],
+    [
+      'by a turn, a tool or a step in flight',
+      { inFlight: ['approval', 'tool'], watching: false, quiet: false },
+      true,
+    ],
     ['by a watch', { inFlight: [], watching: true, quiet: false }, true],
-    ['by the answer of a long wait, once it has been quiet', { inFlight: ['approval'], watching: false, quiet: true }, true],
+    [
+      'by the answer of a long wait, once it has been quiet',
+      { inFlight: ['approval'], watching: false, quiet: true },
+      true,
+    ],
   ])('%s', (_promise, state, watched) => expect(isWatched(state)).toBe(watched));
 
   test.each([['approval'], ['sleep'], ['agent']])('not by a fresh %s alone', (kind) => {

@@ -13,11 +13,16 @@ const http = (status: number, headers: Record<string, string> = {}) =>
 const passes = (error: unknown) => !providerFailure(error).nonRetryable;
 
 describe('a failure of a provider passes', () => {
-  test.each([408, 409, 425, 429, 500, 502, 503, 529])('with status %d', (status) => expect(passes(http(status))).toBe(true));
+  test.each([408, 409, 425, 429, 500, 502, 503, 529])('with status %d', (status) =>
+    expect(passes(http(status))).toBe(true),
+  );
 
   test.each([
     ['a refused connection', Object.assign(new Error('x'), { code: 'ECONNREFUSED' })],
-    ['a reset within another error', new Error('x', { cause: Object.assign(new Error('y'), { code: 'ECONNRESET' }) })],
+    [
+      'a reset within another error',
+      new Error('x', { cause: Object.assign(new Error('y'), { code: 'ECONNRESET' }) }),
+    ],
     ['a name that cannot be looked up', Object.assign(new Error('x'), { code: 'EAI_AGAIN' })],
     ['a timeout of undici', Object.assign(new Error('x'), { code: 'UND_ERR_HEADERS_TIMEOUT' })],
     ['a failed fetch', new TypeError('fetch failed')],
@@ -33,7 +38,9 @@ describe('a failure of a provider passes', () => {
 });
 
 describe('a failure of a provider is an answer', () => {
-  test.each([400, 401, 403, 404, 413, 422])('with status %d', (status) => expect(passes(http(status))).toBe(false));
+  test.each([400, 401, 403, 404, 413, 422])('with status %d', (status) =>
+    expect(passes(http(status))).toBe(false),
+  );
 
   test.each([
     ['an error of our own code', new TypeError('x is not a function')],

@@ -40,7 +40,14 @@ describe('what JSON would lose is refused, with its path and what to return inst
   });
 
   test('wherever it is', () => {
-    const lost = fc.constantFrom<unknown>(1n, new Map(), new Set(), Uint8Array.of(1), Promise.resolve(), Symbol('x'));
+    const lost = fc.constantFrom<unknown>(
+      1n,
+      new Map(),
+      new Set(),
+      Uint8Array.of(1),
+      Promise.resolve(),
+      Symbol('x'),
+    );
     const place = fc.array(fc.oneof(fc.constantFrom('a', 'b'), fc.nat({ max: 3 })), { maxLength: 5 });
     fc.assert(
       fc.property(fc.jsonValue(), lost, place, (around, value, path) => {
@@ -57,7 +64,13 @@ describe('what JSON would lose is refused, with its path and what to return inst
 
 test('what JSON turns into text, leaves out or repeats is recordable', () => {
   const shared = { a: 1 };
-  const value = { at: new Date(0), link: new URL('http://a'), none: undefined, method() {}, twice: [shared, shared] };
+  const value = {
+    at: new Date(0),
+    link: new URL('http://a'),
+    none: undefined,
+    method() {},
+    twice: [shared, shared],
+  };
   expect(() => assertRecordable(value, 'it')).not.toThrow();
   expect(() => assertRecordable(undefined, 'it')).not.toThrow();
 });

@@ -24,8 +24,12 @@ function guarded(happens: string): Promise<{ code: number; output: string }> {
 }
 
 test("an agent's failed branch that nobody awaits is logged once, and the worker lives", async () => {
-  const { code, output } = await guarded(`inRun(async () => { await delay(5); throw new Error('a branch'); });`);
-  expect(output).toContain('logged A branch of the agent in run run-1 failed, and nothing awaits it. a branch\nstill here');
+  const { code, output } = await guarded(
+    `inRun(async () => { await delay(5); throw new Error('a branch'); });`,
+  );
+  expect(output).toContain(
+    'logged A branch of the agent in run run-1 failed, and nothing awaits it. a branch\nstill here',
+  );
   expect(output.match(/logged/g)).toHaveLength(1);
   expect(code).toBe(0);
 });

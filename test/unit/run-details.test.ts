@@ -5,7 +5,14 @@ import type { StepKind, StepRecord } from '../../src/protocol/step.ts';
 import { runDetails } from '../../src/records/run-details.ts';
 
 const nothing = { records: [], inFlight: [], approvals: [], refused: [] };
-const record = (kind: StepKind): StepRecord => ({ key: 'k', kind, name: 'n', attempts: 1, askedAt: 0, answeredAt: 0 });
+const record = (kind: StepKind): StepRecord => ({
+  key: 'k',
+  kind,
+  name: 'n',
+  attempts: 1,
+  askedAt: 0,
+  answeredAt: 0,
+});
 const pending = (changes: Partial<PendingApproval> = {}): PendingApproval => ({
   id: 'issue_refund-1',
   name: 'issue_refund',
@@ -33,7 +40,9 @@ test('shows each pending approval with the exact signal to send', () => {
 });
 
 test('says that an approval which the present loop has not asked for waits', () => {
-  expect(runDetails({ ...nothing, approvals: [pending({ withdrawn: true })] })).toContain('an answer waits until it does');
+  expect(runDetails({ ...nothing, approvals: [pending({ withdrawn: true })] })).toContain(
+    'an answer waits until it does',
+  );
 });
 
 test('shows the last refused signal', () => {
@@ -94,7 +103,9 @@ test('is a few KB at most, whatever the run holds', () => {
   const shown = runDetails({
     records: Array.from({ length: many }, () => record('turn')),
     inFlight: Array.from({ length: many }, () => ({ kind: 'tool', name: '`'.repeat(200) })),
-    approvals: Array.from({ length: many }, () => pending({ prompt: '~日'.repeat(9_000), id: '"'.repeat(70) })),
+    approvals: Array.from({ length: many }, () =>
+      pending({ prompt: '~日'.repeat(9_000), id: '"'.repeat(70) }),
+    ),
     refused: [{ signal: 'approve', reason: '~'.repeat(9_000), at: 1 }],
   });
   expect(Buffer.byteLength(shown)).toBeLessThan(20_000);

@@ -71,9 +71,13 @@ describe('an attempt', () => {
 
   test('of a closure that throws at once is a failed call, not an exception', async () => {
     const calls = new RunningCalls();
-    const call = calls.join('r/k', () => {
-      throw new Error('at once');
-    }, MINUTE)!;
+    const call = calls.join(
+      'r/k',
+      () => {
+        throw new Error('at once');
+      },
+      MINUTE,
+    )!;
     await expect(call.result).rejects.toThrow('at once');
   });
 });

@@ -8,7 +8,9 @@ const refuse = (issues: string) => new Error(issues);
 
 /** A schema of a library that is not zod: a function with the standard's property, as arktype's are. */
 function foreign(check: StandardSchemaV1.Props['validate']): StandardSchemaV1 {
-  return Object.assign(() => {}, { '~standard': { version: 1 as const, vendor: 'foreign', validate: check } });
+  return Object.assign(() => {}, {
+    '~standard': { version: 1 as const, vendor: 'foreign', validate: check },
+  });
 }
 
 describe('validation', () => {
@@ -39,7 +41,10 @@ describe('validation', () => {
 
 describe('the JSON Schema of a tool', () => {
   test('is what the model may send, not what the body gets', () => {
-    const schema = z.object({ when: z.string().transform((text) => new Date(text)), size: z.number().default(1) });
+    const schema = z.object({
+      when: z.string().transform((text) => new Date(text)),
+      size: z.number().default(1),
+    });
     expect(toJsonSchema(schema, 'tool x')).toMatchObject({
       type: 'object',
       properties: { when: { type: 'string' }, size: { type: 'number', default: 1 } },
@@ -59,7 +64,12 @@ describe('the JSON Schema of a tool', () => {
   });
 
   test('of a library that cannot convert is an error that names the library', () => {
-    expect(() => toJsonSchema(foreign((value) => ({ value })), 'tool x')).toThrow(
+    expect(() =>
+      toJsonSchema(
+        foreign((value) => ({ value })),
+        'tool x',
+      ),
+    ).toThrow(
       'Cannot convert the parameters of tool x to JSON Schema: foreign at this version cannot do it.',
     );
   });
@@ -67,5 +77,11 @@ describe('the JSON Schema of a tool', () => {
 
 test('a schema is whatever has the standard, be it an object or a function', () => {
   expect([z.string(), foreign((value) => ({ value }))].map(isSchema)).toEqual([true, true]);
-  expect([{ type: 'object' }, () => {}, null, undefined, 'text'].map(isSchema)).toEqual([false, false, false, false, false]);
+  expect([{ type: 'object' }, () => {}, null, undefined, 'text'].map(isSchema)).toEqual([
+    false,
+    false,
+    false,
+    false,
+    false,
+  ]);
 });

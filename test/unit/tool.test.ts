@@ -22,7 +22,9 @@ describe('outside a run a tool', () => {
   test('is a plain function with its arguments validated', async () => {
     expect(await double({ n: 4 })).toBe(8);
     await expect(double({ n: 'four' } as never)).rejects.toThrow(ToolInputError);
-    await expect(double({ n: 'four' } as never)).rejects.toThrow(/^The arguments of tool double do not fit its parameters: n: /);
+    await expect(double({ n: 'four' } as never)).rejects.toThrow(
+      /^The arguments of tool double do not fit its parameters: n: /,
+    );
   });
 
   test('gets a key of its own for each call, and a signal', async () => {
@@ -53,8 +55,16 @@ describe('a tool is refused', () => {
     ['with a name no provider takes', { name: 'get weather' }, 'Cannot declare a tool named "get weather"'],
     ['with a name that begins with a digit', { name: '1st' }, 'not starting with a digit'],
     ['with a name that is too long', { name: 'x'.repeat(65) }, 'at most 64'],
-    ['with an option that does not exist', { retry: 3 }, 'Cannot declare tool ship: this version has no option "retry".'],
-    ['without parameters', { parameters: undefined }, '"parameters" must be a schema; z.object({}) takes nothing.'],
+    [
+      'with an option that does not exist',
+      { retry: 3 },
+      'Cannot declare tool ship: this version has no option "retry".',
+    ],
+    [
+      'without parameters',
+      { parameters: undefined },
+      '"parameters" must be a schema; z.object({}) takes nothing.',
+    ],
     ['with a negative number of retries', { retries: -1 }, '"retries" must be a whole number, 0 or more.'],
     ['with a part of a retry', { retries: 0.5 }, '"retries" must be a whole number, 0 or more.'],
   ])('%s', (_what, changes, message) => {
@@ -94,10 +104,20 @@ describe('inside a run a tool', () => {
   });
 
   test('has its options in Temporal’s words', async () => {
-    const ship = tool({ ...options, retries: 4, timeout: '1m', onUncertain: 'fail', readOnly: true, execute: () => 1 });
+    const ship = tool({
+      ...options,
+      retries: 4,
+      timeout: '1m',
+      onUncertain: 'fail',
+      readOnly: true,
+      execute: () => 1,
+    });
     const { steps } = await asked(() => ship({ to: 'Oslo' }));
     expect(steps).toMatchObject([
-      { readOnly: true, options: { retry: { maximumAttempts: 5 }, startToCloseTimeout: '1m', onUncertain: 'fail' } },
+      {
+        readOnly: true,
+        options: { retry: { maximumAttempts: 5 }, startToCloseTimeout: '1m', onUncertain: 'fail' },
+      },
     ]);
   });
 
@@ -143,28 +163,50 @@ describe('inside a run a tool', () => {
 describe('the activity of a tool', () => {
   const id = `${'0'.repeat(8)}-0000-0000-0000-${'0'.repeat(12)}:${'a'.repeat(24)}`;
   const run = async (made: typeof double, input: unknown, activityId = id) =>
-    await new MockActivityEnvironment({ activityId }, { logger: new DefaultLogger('ERROR') }).run(createToolActivity(made), input);
+    await new MockActivityEnvironment({ activityId }, { logger: new DefaultLogger('ERROR') }).run(
+      createToolActivity(made),
+      input,
+    );
 
   test('validates the arguments and gives the result', async () => {
     expect(await run(double, { n: 4 })).toBe(8);
-    await expect(run(double, { n: 'x' })).rejects.toMatchObject({ type: 'ToolInputError', nonRetryable: true });
+    await expect(run(double, { n: 'x' })).rejects.toMatchObject({
+      type: 'ToolInputError',
+      nonRetryable: true,
+    });
   });
 
   test('gives our own activity id as the idempotency key, and makes one of any other', async () => {
-    const keyOf = tool({ ...options, parameters: {}, execute: (_args, { idempotencyKey }) => idempotencyKey }) as never;
+    const keyOf = tool({
+      ...options,
+      parameters: {},
+      execute: (_args, { idempotencyKey }) => idempotencyKey,
+    }) as never;
     expect(await run(keyOf, {})).toBe(id);
     expect(await run(keyOf, {}, '7')).toMatch(/^.+:7$/);
   });
 
   test('may be tried again after its body threw, not after a result that cannot be recorded', async () => {
-    const failing = tool({ ...options, parameters: {}, execute: () => Promise.reject(new RangeError('no')) }) as never;
-    await expect(run(failing, {})).rejects.toMatchObject({ type: 'RangeError', message: 'no', nonRetryable: false });
+    const failing = tool({
+      ...options,
+      parameters: {},
+      execute: () => Promise.reject(new RangeError('no')),
+    }) as never;
+    await expect(run(failing, {})).rejects.toMatchObject({
+      type: 'RangeError',
+      message: 'no',
+      nonRetryable: false,
+    });
     const lossy = tool({ ...options, parameters: {}, execute: () => ({ all: new Map() }) }) as never;
     await expect(run(lossy, {})).rejects.toMatchObject({ type: 'NotRecordableError', nonRetryable: true });
   });
 
   test('runs the body outside any loop: what it calls is not a step of the run', async () => {
-    const calling = tool({ ...options, parameters: {}, execute: async () => await double({ n: 1 }) }) as never;
+    const calling = tool({
+      ...options,
+      parameters: {},
+      execute: async () => await double({ n: 1 }),
+    }) as never;
     expect(await run(calling, {})).toBe(2);
   });
 });
@@ -191,4 +233,3 @@ describe('what a worker serves if not told otherwise', () => {
     expect([...byName([gpu])]).toEqual([['double', double]]);
   });
 });
-

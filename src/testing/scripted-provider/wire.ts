@@ -28,7 +28,7 @@ export interface FullAnswer {
 }
 
 /** A call with its id, and with its arguments as JSON text. */
-export interface ToolCall {
+interface ToolCall {
   id: string;
   name: string;
   arguments: string;
