@@ -10,6 +10,7 @@ export default {
   globalTeardown: '<rootDir>/test/kit/global-teardown.mjs',
   setupFilesAfterEnv: ['<rootDir>/test/kit/close-connections.ts'],
   modulePathIgnorePatterns: ['<rootDir>/dist/'],
+  reporters: ['default', '<rootDir>/test/kit/count-reporter.mjs'],
   testTimeout: 120_000,
   maxWorkers: 2,
   workerIdleMemoryLimit: '1GB',
