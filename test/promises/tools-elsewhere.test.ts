@@ -153,7 +153,7 @@ describe('a tool without a body', () => {
       const second = await spawnPython(python!, file, env);
       stops.push(async () => await second.kill());
       expect(await handle.result()).toBe('at last');
-      const [begun] = Object.entries(tally(log)).filter(([what]) => what.startsWith('slow begins'));
+      const begun = Object.entries(tally(log)).find(([what]) => what.startsWith('slow begins'));
       expect(begun).toEqual([`slow begins ${await keyOf(handle, 'slow', { tenths: 20 })}`, 2]);
     },
   );
