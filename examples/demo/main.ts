@@ -22,7 +22,7 @@ const scripted = process.env['OPENAI_API_KEY'] ? undefined : await startScripted
 const env = {
   ...process.env,
   TEMPORAL_ADDRESS: server.address,
-  ...(scripted && { OPENAI_BASE_URL: scripted.url, OPENAI_API_KEY: 'scripted' }),
+  ...(scripted && { OPENAI_BASE_URL: scripted.url, OPENAI_API_KEY: 'scripted', OPENAI_AGENTS_DISABLE_TRACING: '1' }),
 };
 say(`Temporal   ${server.address}, UI ${server.uiUrl ?? 'of your own server'}`);
 say(`Model      ${scripted ? 'scripted, over HTTP (set OPENAI_API_KEY for a real one)' : 'the OpenAI API'}`);
@@ -58,7 +58,11 @@ process.exit(decided ? 0 : 1);
 
 async function startWorker(): Promise<ChildProcess> {
   const child = fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), { env });
-  await once(child, 'message');
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`A worker ended with ${code} before it was ready.`);
+  });
+  await Promise.race([once(child, 'message'), ended]);
+  ended.catch(() => {});
   return child;
 }
 
