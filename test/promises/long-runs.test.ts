@@ -1,0 +1,36 @@
+/** Runs of any length: continue-as-new carries the records, and history stays small. */
+import { expect, test } from '@jest/globals';
+import { records } from '../../src/index.ts';
+import { scene } from '../kit/scene.ts';
+import { assertReplays, chainOf, historyBytes, repeatedSteps, until } from '../kit/temporal.ts';
+
+test('300 turns and 900 steps go through continue-as-new, killed once on the way, and nothing is repeated', async () => {
+  await using stage = await scene('marathon-agents');
+  const first = await stage.spawn();
+  const handle = await stage.start('marathon', { id: 'm', turns: 300 });
+  await until(() => stage.provider.requests.length >= 150, 'half of the turns');
+  await first.kill();
+  await stage.spawn();
+  expect(await handle.result()).toEqual({ turns: 300, marked: 600 });
+  const histories = await chainOf(handle);
+  expect(histories.length).toBeGreaterThan(1);
+  expect(repeatedSteps(histories)).toEqual([]);
+  // What was under way at the kill may have been done twice: one turn, or two tools.
+  expect(stage.provider.requests.length).toBeLessThanOrEqual(301);
+  expect(Object.keys(stage.tally())).toHaveLength(600);
+  expect(Object.values(stage.tally()).reduce((sum, n) => sum + n, 0)).toBeLessThanOrEqual(602);
+  await assertReplays(histories);
+}, 240_000);
+
+test('a chat of 30 turns leaves its answers and at most 2,500 bytes a step in history', async () => {
+  await using stage = await scene('marathon-agents');
+  await stage.spawn();
+  const handle = await stage.start('chat', { id: 'c', turns: 30 });
+  await handle.result();
+  const answers = await handle.query(records);
+  expect(answers).toHaveLength(59);
+  const bytes = answers.reduce((sum, { value }) => sum + JSON.stringify(value).length, 0);
+  const history = await historyBytes(handle);
+  process.stdout.write(`30 turns, 29 tools: ${history} bytes of history, ${bytes} of answers\n`);
+  expect(history).toBeLessThanOrEqual(bytes + 59 * 2_500);
+});
