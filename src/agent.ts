@@ -14,6 +14,7 @@ export interface AgentContext {
   signal: AbortSignal;
 }
 
+/** How an agent's runs are checked, retried and placed. */
 export interface AgentOptions {
   /** Validates what the agent is started with, also when another agent starts it. */
   input?: Schema<any, any>;

@@ -7,6 +7,7 @@ import { AgentError } from './errors/index.ts';
 import { askStep, insideRun } from './loop/ask.ts';
 import { assertRecordable } from './loop/recordable.ts';
 
+/** How a step is run. */
 export interface StepCallOptions {
   /** How often the step is tried again after it threw, or Temporal's own policy. @default 2, after 1 s and 2 s */
   retries?: number | RetryPolicy;

@@ -34,6 +34,7 @@ export interface AgentParts<Context = unknown, Output extends AgentOutputType<an
   outputType?: Output;
 }
 
+/** The agent to run, or what to make one of. */
 export interface RunAgentOptions<
   Context = unknown,
   Output extends AgentOutputType<any> = 'text',

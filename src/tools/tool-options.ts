@@ -16,6 +16,7 @@ export interface ToolContext {
   signal: AbortSignal;
 }
 
+/** What a tool is, what it does, and how its calls are run. */
 export interface ToolOptions<Input, Args, Result> {
   /** What the model calls it, and the type of its activity: letters, digits, `_` and `-`, at most 64. */
   name: string;

@@ -22,6 +22,7 @@ import type { Tool } from '../tools/tool-options.ts';
 import { refuseAgentImports } from './refuse-agent-imports.ts';
 import { workflowSource } from './workflow-bundle.ts';
 
+/** What a worker serves, and how it looks after the loops of its agents. */
 export interface AgentsPluginOptions {
   /** Agents whose runs this worker takes. Without any, it serves tools only. */
   agents?: readonly Agent[];
