@@ -3,5 +3,5 @@ export const dependency = {
   name: '@openai/agents',
   range: '>=0.11.8 <0.21.0',
   /** Versions that the tests of this adapter were run with. */
-  tested: ['0.11.8', '0.20.0'],
+  tested: ['0.11.8', '0.16.1', '0.20.0'],
 } as const;

@@ -12,7 +12,8 @@ import { type Interruptible, toolInternals, type ToolInternals, untilDecided } f
 import { instrumentModel, instrumentProvider } from './model.ts';
 import { toolsOf } from './tools.ts';
 
-type Sdk = Pick<typeof sdk, 'Agent' | 'Runner' | 'run'>;
+type Sdk = Pick<typeof sdk, 'Agent' | 'MemorySession' | 'Runner' | 'run'>;
+type RunOptions = { stream?: boolean; session?: unknown };
 type AnyAgent = sdk.Agent<any, any>;
 
 const unsupported = `Cannot instrument this version of ${dependency.name}: use ${dependency.range}.`;
@@ -45,7 +46,7 @@ export function instrumentAgent(agent: object): boolean {
     return async function (this: AnyAgent, ...args) {
       const tools = (await getAllTools.apply(this, args)) as unknown[];
       if (insideRun()) {
-        assertNoSandbox(this);
+        assertSupported(this);
         if (typeof this.model === 'object') instrumentModel(this.model);
         await (internalsLoaded ??= loadInternals());
       }
@@ -57,14 +58,9 @@ export function instrumentAgent(agent: object): boolean {
 /** Instruments a runner's class. */
 export function instrumentRunner(runner: object): boolean {
   return patchMethod(runner, 'run', (run) => {
-    return async function (
-      this: sdk.Runner,
-      agent: AnyAgent,
-      input: unknown,
-      options?: { stream?: boolean },
-    ) {
+    return async function (this: sdk.Runner, agent: AnyAgent, input: unknown, options?: RunOptions) {
       if (!insideRun()) return await run.call(this, agent, input, options);
-      assertNoSandbox(agent);
+      assertSupported(agent, options);
       const { modelProvider, model } = this.config;
       instrumentProvider(modelProvider);
       if (typeof model === 'object') instrumentModel(model);
@@ -78,8 +74,7 @@ export function instrumentRunner(runner: object): boolean {
       if (running.getStore() || options?.stream) return await start(input, options);
       return await untilDecided(
         () => start(input, options),
-        // By then the state knows the last response; the option names the one before the run.
-        (state) => start(state, { ...options, previousResponseId: undefined }),
+        (state) => start(state, options),
       );
     };
   });
@@ -111,9 +106,14 @@ async function loadInternals(): Promise<void> {
   }
 }
 
-function assertNoSandbox(agent: AnyAgent): void {
-  if (!('defaultManifest' in agent)) return;
-  throw new UnsupportedError(`Cannot run agent ${agent.name}: a restart does not rebuild its sandbox.`);
+function assertSupported(agent: AnyAgent, { session }: RunOptions = {}): void {
+  const cannot = (why: string) => new UnsupportedError(`Cannot run agent ${agent.name}: ${why}`);
+  if ('defaultManifest' in agent) throw cannot('a restart does not rebuild its sandbox.');
+  if (session === undefined || [...copies].some(({ MemorySession }) => session instanceof MemorySession))
+    return;
+  throw cannot(
+    'this version does not record what a session keeps. Use a MemorySession made in the agent function.',
+  );
 }
 
 /** The SDK wraps a tool's error without naming it as the cause, by which a run tells what a restart cannot mend. */

@@ -155,7 +155,8 @@ function withoutIds(items: readonly object[]): object[] {
 /** JSON of a response. Of its raw form, what only repeats the request and the output is left out. */
 function recordable({ providerData, ...response }: Response): Response {
   const repeats = ['instructions', 'tools', 'text', 'metadata', 'output', 'output_text', 'usage'];
-  return plainJson({ ...response, ...(providerData && { providerData: without(providerData, ...repeats) }) });
+  const raw = providerData && { providerData: without(providerData, ...repeats) };
+  return plainJson({ ...response, ...raw }) as Response;
 }
 
 function stepUsage({
@@ -165,8 +166,8 @@ function stepUsage({
   outputTokensDetails,
 }: UsageData): StepUsage {
   const usage: StepUsage = { input: inputTokens ?? 0, output: outputTokens ?? 0 };
-  const parts = [inputTokensDetails, outputTokensDetails].flat() as (Record<string, number> | undefined)[];
-  for (const { cached_tokens, cache_write_tokens, reasoning_tokens } of parts.map((part) => part ?? {})) {
+  const details: Record<string, number>[] = [inputTokensDetails ?? [], outputTokensDetails ?? []].flat();
+  for (const { cached_tokens, cache_write_tokens, reasoning_tokens } of details) {
     if (cached_tokens !== undefined) usage.cacheRead = (usage.cacheRead ?? 0) + cached_tokens;
     if (cache_write_tokens !== undefined) usage.cacheWrite = (usage.cacheWrite ?? 0) + cache_write_tokens;
     if (reasoning_tokens !== undefined) usage.reasoning = (usage.reasoning ?? 0) + reasoning_tokens;

@@ -64,11 +64,17 @@ function convert(tool: Tool<any, any, any>): AnyFunctionTool {
       // The provider's strict mode cannot express it: a transform.
     }
   }
-  return sdkTool({ name, description, parameters: plainJson<any>(tool.jsonSchema), strict: false, execute });
+  return sdkTool({
+    name,
+    description,
+    parameters: plainJson(tool.jsonSchema) as any,
+    strict: false,
+    execute,
+  });
 }
 
 function isOurs(tool: unknown): tool is Tool<any, any, any> {
-  return typeof tool === 'function' && 'options' in tool && 'jsonSchema' in tool;
+  return typeof tool === 'function' && 'origin' in tool && 'jsonSchema' in tool;
 }
 
 /** The tool with its calls recorded: a copy with all that the SDK hangs on it, so that the user's own stays as it is. */

@@ -195,13 +195,13 @@ test('goes on from the last response where the provider keeps the conversation',
       ? { text: messages.at(-1)!.toolResults[0]!.text }
       : { toolCalls: [{ name: 'transfer', arguments: { amount: 5 } }] };
   const body = async () => {
-    const agent = new Agent({
+    const kept = new Agent({
       name: 'A',
       instructions: name,
       model: 'gpt-4.1',
       tools: [transfer({ needsApproval: true })],
     });
-    return (await run(agent, 'Go', { previousResponseId: 'resp_before' })).finalOutput;
+    return (await run(kept, 'Go', { previousResponseId: 'resp_before' })).finalOutput;
   };
   const { result, records: all } = await decided(body, [{ id: 'transfer-1', approve: true }]);
   expect(result).toBe('moved 5 to savings');

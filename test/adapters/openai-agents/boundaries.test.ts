@@ -1,6 +1,19 @@
 /** What the adapter leaves alone, what it refuses, and what a cancelled run lets go of. */
 import { expect, test } from '@jest/globals';
-import { Agent, applyPatchTool, computerTool, run, shellTool, tool as sdkTool } from '@openai/agents';
+import {
+  Agent,
+  applyPatchTool,
+  computerTool,
+  type MCPServer,
+  MemorySession,
+  OpenAIConversationsSession,
+  run,
+  Runner,
+  setTraceProcessors,
+  setTracingDisabled,
+  shellTool,
+  tool as sdkTool,
+} from '@openai/agents';
 import { SandboxAgent } from '@openai/agents/sandbox';
 import { z } from 'zod';
 import { runAgent, toAgentTool } from '../../../adapters/openai-agents/index.ts';
@@ -73,16 +86,104 @@ scenario('what acts in this process without being recorded is refused', {
       computerTool({ computer: { environment: 'browser', screenshot: async () => '' } as never }),
     ]),
     await run(new SandboxAgent({ name: 'Boxed', model }), 'Hi').catch(errorSeen),
+    await run(new Agent({ name: 'Kept', model }), 'Hi', { session: new OpenAIConversationsSession() }).catch(
+      errorSeen,
+    ),
   ],
   turns: 0,
   expectThat: (live) => {
     const names = ['shell', 'apply_patch', 'computer_use_preview'];
-    expect(live.map((error: any) => error.name)).toEqual(Array(4).fill('UnsupportedError'));
+    expect(live.map((error: any) => error.name)).toEqual(Array(5).fill('UnsupportedError'));
     for (const [i, name] of names.entries())
       expect(live[i].message).toMatch(`Cannot run tool ${name} of agent Acts`);
     expect(live[3].message).toMatch(/Cannot run agent Boxed/);
+    expect(live[4].message).toMatch(/Cannot run agent Kept: .* session/);
   },
 });
+
+scenario('a session in memory that the agent makes', {
+  script: ({ messages }) => ({ text: `${messages.length}` }),
+  body: async (instructions) => {
+    const session = new MemorySession();
+    const remembering = new Agent({ name: 'A', instructions, model });
+    const turns = [await run(remembering, 'one', { session }), await run(remembering, 'two', { session })];
+    return turns.map(({ finalOutput }) => finalOutput);
+  },
+  turns: 2,
+  expectThat: (live) => expect(live).toEqual(['1', '3']),
+});
+
+const mcpCalls: unknown[] = [];
+const mcpServer: MCPServer = {
+  name: 'clock',
+  cacheToolsList: false,
+  connect: async () => {},
+  close: async () => {},
+  invalidateToolsCache: async () => {},
+  listTools: async () => [
+    {
+      name: 'time',
+      description: 'The time.',
+      inputSchema: {
+        type: 'object',
+        properties: { zone: { type: 'string' } },
+        required: ['zone'],
+        additionalProperties: false,
+      },
+    },
+  ],
+  callTool: async (name, args) => {
+    mcpCalls.push([name, args]);
+    return [{ type: 'text', text: 'noon' }];
+  },
+};
+scenario('a tool of an MCP server, which the worker calls', {
+  script: callThenSay({ name: 'time', arguments: { zone: 'UTC' } }),
+  body: async (instructions) =>
+    await runAgent('Time?', {
+      agent: new Agent({ name: 'A', instructions, model, mcpServers: [mcpServer] }),
+    }),
+  turns: 2,
+  expectThat: (live, { records }) => {
+    expect(live).toContain('noon');
+    expect(records.map(({ kind, name }) => [kind, name])).toContainEqual(['tool', 'time']);
+    expect(mcpCalls).toEqual([['time', { zone: 'UTC' }]]);
+  },
+});
+
+const spans: { type: string; parent: boolean }[] = [];
+scenario('traces of the SDK', {
+  script: callThenSay({ name: 'double', arguments: { n: 2 } }),
+  body: async (instructions) => {
+    const traced = new Runner({ workflowName: 'traced' });
+    return await runAgent('Hi', {
+      runner: traced,
+      agent: new Agent({ name: 'A', instructions, model, tools: [toAgentTool(double)] }),
+    });
+  },
+  turns: 2,
+  expectThat: () => {
+    const answers = spans.filter(({ type }) => type === 'response');
+    expect(answers).toEqual([
+      { type: 'response', parent: true },
+      { type: 'response', parent: true },
+    ]);
+  },
+});
+setTracingDisabled(false);
+const traces = new Map<string, string>();
+setTraceProcessors([
+  {
+    onTraceStart: async ({ traceId, name }) => void traces.set(traceId, name),
+    onTraceEnd: async () => {},
+    onSpanStart: async () => {},
+    onSpanEnd: async ({ traceId, spanData, parentId }) => {
+      if (traces.get(traceId) === 'traced') spans.push({ type: spanData.type, parent: parentId !== null });
+    },
+    shutdown: async () => {},
+    forceFlush: async () => {},
+  },
+]);
 
 test.each<[string, object, string, RegExp]>([
   ['an option it does not have', { colour: 'red' }, 'DeclarationError', /no option "colour"/],

@@ -52,8 +52,16 @@ test.each([
     // A query while a task that has not completed waits makes Core take its events in another order than a replay does.
     await until(async () => {
       const { events } = await handle.fetchHistory();
-      const lost = events!.findLastIndex((event) => event.activityTaskTimedOutEventAttributes);
-      return events!.slice(lost).some((event) => event.workflowTaskCompletedEventAttributes);
+      const call = events!.findLast(
+        (event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'agents.call',
+      );
+      const lost = events!.findIndex((event) => {
+        return (
+          event.activityTaskTimedOutEventAttributes?.scheduledEventId?.toString() ===
+          call!.eventId!.toString()
+        );
+      });
+      return lost > 0 && events!.slice(lost).some((event) => event.workflowTaskCompletedEventAttributes);
     }, 'the loss of the second worker is noticed');
     const [uncertain] = await untilWaiting(handle, ['transfer-2']);
     expect(uncertain!.prompt).toContain('may or may not have had its effect');

@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
-import { Agent, run, Runner } from '@openai/agents';
+import { Agent, run, Runner, tool as sdkTool } from '@openai/agents';
 import { z } from 'zod';
+import { runAgent } from '../../../adapters/openai-agents/index.ts';
 import { asked, callThenSay, count, scenario, scripts, timesRan, toolTexts, weather } from './scenarios.ts';
 
 const model = 'gpt-4.1';
@@ -102,4 +103,24 @@ scenario('several runs of the SDK in one agent', {
   turns: 5,
   asOutside: true,
   expectThat: (live) => expect(live).toEqual(['to a', 'to b', 'to a', 'to to a,to b,to a', 'to more']),
+});
+
+scenario('an agent that the body of a tool runs, which is part of that one step', {
+  script: callThenSay({ name: 'delegate', arguments: {} }),
+  body: async (instructions) => {
+    scripts['delegated'] = callThenSay({ name: 'weather', arguments: { city: 'Quito' } });
+    const delegate = sdkTool({
+      name: 'delegate',
+      description: 'Asks another.',
+      parameters: z.object({}),
+      execute: async () => await runAgent('Do', { instructions: 'delegated', model, tools: [weather] }),
+    });
+    return await runAgent('Do', { instructions, model, tools: [delegate] });
+  },
+  turns: 2,
+  expectThat: (live, { records }) => {
+    expect(live).toBe('{"city":"Quito","weather":"22 C"}');
+    expect(records.map(({ kind }) => kind)).toEqual(['turn', 'tool', 'turn']);
+    expect(asked('delegated')).toHaveLength(2);
+  },
 });

@@ -34,7 +34,12 @@ const plain = tool({
     required: ['n'],
     additionalProperties: false,
   },
-  execute: ({ n }: any) => n + 1,
+  retries: { maximumAttempts: 2, initialInterval: '10ms' },
+  execute: ({ n }: any) => {
+    count('plain');
+    if (timesRan('plain') === 1) throw new Error('not yet');
+    return n + 1;
+  },
 });
 
 scenario('run() with a tool of the SDK', {
@@ -116,6 +121,8 @@ scenario('tools of ours in the tools of an agent of the SDK', {
   asOutside: true,
   expectThat: (live, { records }) => {
     expect(live).toBe('{"account":"direct","note":"none"} | hey! | 2');
+    // It is an activity of its own, with its own retries.
+    expect(timesRan('plain')).toBe(2);
     expect(
       records
         .filter(({ kind }) => kind === 'tool')
