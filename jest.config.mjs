@@ -9,7 +9,7 @@ export default {
   globalSetup: '<rootDir>/test/kit/global-setup.mjs',
   globalTeardown: '<rootDir>/test/kit/global-teardown.mjs',
   setupFilesAfterEnv: ['<rootDir>/test/kit/close-connections.ts'],
-  modulePathIgnorePatterns: ['<rootDir>/dist/'],
+  modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.cache/'],
   reporters: ['default', '<rootDir>/test/kit/count-reporter.mjs'],
   testTimeout: 120_000,
   maxWorkers: 2,

@@ -21,8 +21,10 @@ interface Layer {
 const within = (...folders: string[]) => new RegExp(`^(${folders.join('|')})/`);
 const isOurs = (of: string) => /^(src|workflows|activities|adapters|examples|test|bench|scripts)\//.test(of);
 const isNode = (of: string) => of.startsWith('node:');
-const isPackage = (of: string, ...names: string[]) => names.some((name) => of === name || of.startsWith(`${name}/`));
-const isWorker = (of: string) => isPackage(of, '@temporalio/worker', '@temporalio/testing', '@temporalio/core-bridge');
+const isPackage = (of: string, ...names: string[]) =>
+  names.some((name) => of === name || of.startsWith(`${name}/`));
+const isWorker = (of: string) =>
+  isPackage(of, '@temporalio/worker', '@temporalio/testing', '@temporalio/core-bridge');
 const isInner = (of: string) => within('src').test(of) && !within('src/worker', 'src/testing').test(of);
 
 const LAYERS: Layer[] = [
@@ -40,16 +42,27 @@ const LAYERS: Layer[] = [
   {
     files: within('activities'),
     may: ({ of }) =>
-      within('activities').test(of) || isInner(of) || isPackage(of, '@temporalio/activity', '@temporalio/common'),
+      within('activities').test(of) ||
+      isInner(of) ||
+      isPackage(of, '@temporalio/activity', '@temporalio/common'),
   },
   {
     files: within('src/worker'),
     may: ({ of }) => within('src', 'activities').test(of) || (!isOurs(of) && !isFramework(of)),
   },
-  { files: within('src/testing'), may: ({ of }) => within('src').test(of) || (!isOurs(of) && !isFramework(of)) },
-  { files: within('src/servers'), may: ({ of }) => isInner(of) || isNode(of) || isPackage(of, '@temporalio/client', '@temporalio/testing') },
+  {
+    files: within('src/testing'),
+    may: ({ of }) => within('src').test(of) || (!isOurs(of) && !isFramework(of)),
+  },
+  {
+    files: within('src/servers'),
+    may: ({ of }) => isInner(of) || isNode(of) || isPackage(of, '@temporalio/client', '@temporalio/testing'),
+  },
   { files: within('src/client'), may: ({ of }) => within('src/protocol', 'src/client').test(of) },
-  { files: within('src'), may: ({ of }) => isInner(of) || (!isOurs(of) && !isWorker(of) && !isFramework(of)) },
+  {
+    files: within('src'),
+    may: ({ of }) => isInner(of) || (!isOurs(of) && !isWorker(of) && !isFramework(of)),
+  },
   {
     files: /^adapters\/[^/]+\//,
     may: ({ from, of }) =>
@@ -59,7 +72,10 @@ const LAYERS: Layer[] = [
       isNode(of) ||
       isPackage(of, '@standard-schema/spec', ...(frameworks[from.split('/')[1]!] ?? [])),
   },
-  { files: within('adapters'), may: ({ of }) => isInner(of) || /^adapters\/[^/]+\.ts$/.test(of) || isNode(of) },
+  {
+    files: within('adapters'),
+    may: ({ of }) => isInner(of) || /^adapters\/[^/]+\.ts$/.test(of) || isNode(of),
+  },
   { files: within('examples'), may: ({ of }) => within('examples').test(of) || !isOurs(of) },
   { files: within('scripts', 'bench'), may: () => true },
 ];
@@ -77,12 +93,17 @@ function isFramework(of: string): boolean {
   return isPackage(of, ...Object.values(frameworks).flat());
 }
 
-const IMPORT = /(?:^|\n)\s*(import|export)\s+(type\s)?[^;'"]*?from\s+'([^']+)'|\bimport\(\s*'([^']+)'|(?:^|\n)import\s+'([^']+)'/g;
+const IMPORT =
+  /(?:^|\n)\s*(import|export)\s+(type\s)?[^;'"]*?from\s+'([^']+)'|\bimport\(\s*'([^']+)'|(?:^|\n)import\s+'([^']+)'/g;
 
 function importsOf(from: string, text: string): Import[] {
   return [...text.matchAll(IMPORT)].map(([, , types, statement, dynamic, bare]) => {
     const of = (statement ?? dynamic ?? bare)!;
-    return { from, of: of.startsWith('.') ? normalize(join(dirname(from), of)) : of, typesOnly: types !== undefined };
+    return {
+      from,
+      of: of.startsWith('.') ? normalize(join(dirname(from), of)) : of,
+      typesOnly: types !== undefined,
+    };
   });
 }
 

@@ -40,7 +40,10 @@ export async function buildPackage(name: string): Promise<BuiltPackage> {
       const config = join(folder, 'tsconfig.json');
       const compilerOptions = { noEmit: false, rootDir: root, outDir };
       const paths = files.map((file) => join(root, file));
-      writeFileSync(config, JSON.stringify({ extends: '../../tsconfig.json', compilerOptions, include: [], files: paths }));
+      writeFileSync(
+        config,
+        JSON.stringify({ extends: '../../tsconfig.json', compilerOptions, include: [], files: paths }),
+      );
       await tsc('-p', config);
       return outDir;
     },
