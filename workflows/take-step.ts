@@ -118,18 +118,18 @@ async function sleepUntilDue(run: StepContext, step: Step): Promise<Answer> {
 async function child(step: Step): Promise<unknown> {
   const { workflowId } = wf.workflowInfo();
   const id = `${workflowId}/${step.name}-${step.key.slice(0, 12)}${step.key.slice(24)}`;
-  for (let attempt = 1; ; attempt++) {
+  for (let start = 1; ; start++) {
     try {
       return await wf.executeChild(step.name, {
         args: [step.input],
-        workflowId: attempt === 1 ? id : `${id}.${attempt}`,
+        workflowId: start === 1 ? id : `${id}.${start}`,
         parentClosePolicy: 'REQUEST_CANCEL',
         ...(step.options?.taskQueue !== undefined && { taskQueue: step.options.taskQueue }),
         ...(step.options?.retry && { retry: step.options.retry }),
       });
     } catch (error) {
       // After a reset, the child of the run that was reset may still be ending under this id.
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError) || attempt === 5) throw error;
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError) || start === 5) throw error;
     }
   }
 }

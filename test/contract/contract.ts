@@ -62,7 +62,7 @@ export function testAdapter({ name, module, steps }: AdapterFixture): void {
     const calls = new Map<string, number>();
     for (const { key } of callsOf(id)) calls.set(key, (calls.get(key) ?? 0) + 1);
     const outcome = JSON.parse(JSON.stringify({ result, records: comparable(done) }).replaceAll(id, 'X')) as Outcome;
-    return { outcome, histories, calls: [...calls.values()].toSorted(), bodies: bodiesOf(id) };
+    return { outcome, histories, calls: [...calls.values()].toSorted((a, b) => a - b), bodies: bodiesOf(id) };
   };
 
   describe(`${name}: a run with parallel tools, an agent as tool and a handoff`, () => {
@@ -188,7 +188,7 @@ export function testAdapter({ name, module, steps }: AdapterFixture): void {
       const before = provider.requests.length;
       const runs = await Promise.all([run('steps'), run('steps')]);
       for (const { handle, workflowId } of runs) expect(await handle.result()).toBe(`written for case:${workflowId}`);
-      expect(provider.requests.length - before).toBe(2 * callsOf(runs[0]!.workflowId).length);
+      expect(provider.requests.length - before).toBe(2 * callsOf(runs[0].workflowId).length);
     });
   });
 

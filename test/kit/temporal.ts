@@ -82,7 +82,7 @@ export async function assertReplays(histories: History[]): Promise<void> {
   }
 }
 
-/** Keeps a history as JSON under `.cache/histories`, to look at or to guard later changes. */
+/** Keeps a history as JSON under `.cache/histories`, to look at or to guard later changes. @public */
 export function keepHistory(name: string, history: History): void {
   const folder = new URL('../../.cache/histories/', import.meta.url);
   mkdirSync(folder, { recursive: true });

@@ -32,7 +32,7 @@ test('a worker frozen for longer than its task timeout goes on, nothing is repea
     worker.resume();
     await until(() => provider.requests.some(({ at }) => at > frozenAt + FROZEN_MS), 'it to go on');
   }
-  expect(await Promise.all(handles.map(async (handle) => (await handle.result()) as unknown))).toEqual(Array(6).fill([25, 40]));
+  expect(await Promise.all(handles.map(async (handle) => (await handle.result()) as unknown))).toEqual(handles.map(() => [25, 40]));
   const chains = await Promise.all(handles.map(async (handle) => await chainOf(handle)));
   expect(chains.flatMap(repeatedSteps)).toEqual([]);
   expect(Object.values(tally(log)).filter((times) => times > 1)).toEqual([]);

@@ -178,7 +178,7 @@ test('a run reset to an earlier point goes on from there; what came before is no
     reason: 'a test',
     requestId: handle.workflowId,
   });
-  const again = (await client()).workflow.getHandle(handle.workflowId, runId!);
+  const again = (await client()).workflow.getHandle(handle.workflowId, runId);
   expect(await again.result()).toBe('A reset');
   expect(stage.asked('A reset')).toBe(1);
   expect(stage.tally()['charge A reset']).toBe(1);
