@@ -1,7 +1,9 @@
 /** @type {import('jest').Config} */
 export default {
   testMatch: process.env.TEST_SOAK ? ['<rootDir>/test/soak/**/*.test.ts'] : ['<rootDir>/test/**/*.test.ts'],
-  testPathIgnorePatterns: process.env.TEST_SOAK ? ['/node_modules/'] : ['/node_modules/', '<rootDir>/test/soak/'],
+  testPathIgnorePatterns: process.env.TEST_SOAK
+    ? ['/node_modules/']
+    : ['/node_modules/', '<rootDir>/test/soak/'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/test/kit/strip-types.mjs' },
   testEnvironment: '<rootDir>/test/kit/environment.mjs',

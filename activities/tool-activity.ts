@@ -10,7 +10,8 @@ export function createToolActivity(tool: Tool<any, any, any>) {
     const context = Context.current();
     try {
       return await whileHeartbeating(
-        async () => await Promise.race([runToolBody(tool, input, context.cancellationSignal), context.cancelled]),
+        async () =>
+          await Promise.race([runToolBody(tool, input, context.cancellationSignal), context.cancelled]),
       );
     } catch (error) {
       const cancelled = await cancellationOf(context);

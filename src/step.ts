@@ -50,6 +50,7 @@ export async function step<T>(
 /** Waits durably: a timer of the run, which costs nothing while it waits. Outside a run, an ordinary timer. */
 export async function sleep(duration: Duration): Promise<void> {
   const milliseconds = msToNumber(duration);
-  if (insideRun()) await askStep<void>({ kind: 'sleep', name: 'sleep', request: { milliseconds }, input: milliseconds });
+  if (insideRun())
+    await askStep<void>({ kind: 'sleep', name: 'sleep', request: { milliseconds }, input: milliseconds });
   else await delay(milliseconds);
 }

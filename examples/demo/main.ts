@@ -22,7 +22,11 @@ const scripted = process.env['OPENAI_API_KEY'] ? undefined : await startScripted
 const env = {
   ...process.env,
   TEMPORAL_ADDRESS: server.address,
-  ...(scripted && { OPENAI_BASE_URL: scripted.url, OPENAI_API_KEY: 'scripted', OPENAI_AGENTS_DISABLE_TRACING: '1' }),
+  ...(scripted && {
+    OPENAI_BASE_URL: scripted.url,
+    OPENAI_API_KEY: 'scripted',
+    OPENAI_AGENTS_DISABLE_TRACING: '1',
+  }),
 };
 say(`Temporal   ${server.address}, UI ${server.uiUrl ?? 'of your own server'}`);
 say(`Model      ${scripted ? 'scripted, over HTTP (set OPENAI_API_KEY for a real one)' : 'the OpenAI API'}`);
@@ -92,7 +96,9 @@ async function answer(): Promise<boolean> {
     if (pending) {
       say();
       say(`Approval   ${pending.prompt}`);
-      say(`           in the UI, or: temporal workflow signal --address ${server.address} -w ${handle.workflowId} --name approve --input '{"id":"${pending.id}"}'`);
+      say(
+        `           in the UI, or: temporal workflow signal --address ${server.address} -w ${handle.workflowId} --name approve --input '{"id":"${pending.id}"}'`,
+      );
       if (answersItself) {
         await handle.signal(approve, { id: pending.id, by: 'the demo' });
         say('           approved by --yes');
@@ -110,7 +116,8 @@ async function decideByKey(run: WorkflowHandle, id: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin });
   const key = new AbortController();
   const typed = once(lines, 'line', { signal: key.signal }).then(
-    async ([line]) => await run.signal(String(line).startsWith('r') ? reject : approve, { id, by: 'the demo' }),
+    async ([line]) =>
+      await run.signal(String(line).startsWith('r') ? reject : approve, { id, by: 'the demo' }),
     () => {},
   );
   const signalled = (async () => {
@@ -135,7 +142,9 @@ async function report(): Promise<void> {
   const twice = calls - turns.length;
   say(`Calls      ${calls} to the provider`);
   if (twice > 0) {
-    say(`           ${twice} more than answered turns: turn ${starts.askedAgain.join(', ')} was with the provider when its worker was killed`);
+    say(
+      `           ${twice} more than answered turns: turn ${starts.askedAgain.join(', ')} was with the provider when its worker was killed`,
+    );
   } else say('           each turn once');
   const tokens = turns.reduce((sum, { usage }) => sum + (usage?.input ?? 0) + (usage?.output ?? 0), 0);
   say(`Tokens     ${tokens}`);

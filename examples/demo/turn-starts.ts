@@ -10,7 +10,8 @@ export async function turnStarts(
   const answered = new Set<string>();
   for (const event of events ?? []) {
     const scheduled = event.activityTaskScheduledEventAttributes;
-    if (scheduled?.activityType?.name === 'agents.turn') turnOf.set(String(event.eventId), scheduled.activityId!);
+    if (scheduled?.activityType?.name === 'agents.turn')
+      turnOf.set(String(event.eventId), scheduled.activityId!);
     const started = event.activityTaskStartedEventAttributes;
     const turn = turnOf.get(String(started?.scheduledEventId ?? ''));
     if (turn !== undefined) starts.set(turn, (starts.get(turn) ?? 0) + 1);

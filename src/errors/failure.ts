@@ -38,7 +38,10 @@ export function isFinal(error: unknown): boolean {
  * The failure of a tool or a named step, for Temporal's retries. An `ApplicationFailure` of the user's own stays as it
  * is; any other error is retryable under its class's name.
  */
-export function toApplicationFailure(error: unknown, options: { nonRetryable?: boolean } = {}): ApplicationFailure {
+export function toApplicationFailure(
+  error: unknown,
+  options: { nonRetryable?: boolean } = {},
+): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
   const { name, message, code, status } = describeError(error);
   return ApplicationFailure.create({
@@ -50,12 +53,21 @@ export function toApplicationFailure(error: unknown, options: { nonRetryable?: b
 }
 
 /** What is kept of an error: its class, message, code and HTTP status; never its fields, which may hold secrets. */
-export function describeError(error: unknown): { name: string; message: string; code?: string; status?: number } {
+export function describeError(error: unknown): {
+  name: string;
+  message: string;
+  code?: string;
+  status?: number;
+} {
   if (typeof error !== 'object' || error === null) return { name: 'Error', message: clip(String(error)) };
   const { name, message, code, status, type, constructor } = error as Record<string, unknown>;
   const own = error instanceof ApplicationFailure ? type : name;
   // The OpenAI client's errors are all named "Error"; their class says more.
-  const names = [own === 'Error' ? undefined : own, typeof constructor === 'function' && constructor.name, 'Error'];
+  const names = [
+    own === 'Error' ? undefined : own,
+    typeof constructor === 'function' && constructor.name,
+    'Error',
+  ];
   return {
     name: names.find((candidate) => typeof candidate === 'string' && candidate !== '') as string,
     message: clip(typeof message === 'string' ? message : textOf(error)),

@@ -35,7 +35,9 @@ function isRecoverable(error: unknown, status: number | undefined): boolean {
   if (hint === 'true' || hint === 'false') return hint === 'true';
   if (status !== undefined) return PASSING.has(status) || status >= 500;
   for (let cause = error, depth = 0; typeof cause === 'object' && cause !== null && depth < 5; depth++) {
-    const { name, code, message, constructor } = cause as Record<string, unknown> & { constructor: { name: string } };
+    const { name, code, message, constructor } = cause as Record<string, unknown> & {
+      constructor: { name: string };
+    };
     if (typeof code === 'string' && NETWORK_CODE.test(code)) return true;
     if (NETWORK_NAME.test(String(name)) || NETWORK_NAME.test(constructor?.name ?? '')) return true;
     if (NETWORK_TEXT.test(String(message))) return true;

@@ -13,7 +13,8 @@ export function insideRun(): boolean {
  */
 export function askStep<T>(request: StepRequest): Promise<T> {
   const position = currentPosition();
-  if (!position) throw new Error(`Cannot ask for ${request.kind} ${request.name}: this code is not part of a run.`);
+  if (!position)
+    throw new Error(`Cannot ask for ${request.kind} ${request.name}: this code is not part of a run.`);
   return position.loop.ask<T>(request);
 }
 

@@ -82,7 +82,10 @@ export class Delivery {
         this.#changedAt = this.#builtWith;
         this.divergedAt = this.#builtWith;
       }
-    } else if (this.#changedAt !== undefined && (this.#pendingChanged.has(key) || index! >= this.#changedAt)) {
+    } else if (
+      this.#changedAt !== undefined &&
+      (this.#pendingChanged.has(key) || index! >= this.#changedAt)
+    ) {
       if (this.#skips(this.#changedAt)) this.#changed = true;
     }
     if (index === undefined) return false;

@@ -18,7 +18,8 @@ export function fingerprint(step: Fingerprinted): string {
 
 /** A short hash of each top-level field of a request, so that a miss can be explained: "instructions changed". */
 export function fieldHashes(request: unknown): Record<string, string> {
-  if (typeof request !== 'object' || request === null || Array.isArray(request)) return { request: digest(request).slice(0, 8) };
+  if (typeof request !== 'object' || request === null || Array.isArray(request))
+    return { request: digest(request).slice(0, 8) };
   return Object.fromEntries(
     Object.entries(request)
       .filter(([, value]) => value !== undefined)
@@ -29,7 +30,9 @@ export function fieldHashes(request: unknown): Record<string, string> {
 function digest(value: unknown): string {
   const plain = JSON.stringify(value, plainValue) as string | undefined;
   const canonical = plain === undefined ? 'undefined' : canonicalize(JSON.parse(wellFormed(plain)));
-  return createHash('sha256').update(canonical ?? 'undefined').digest('hex');
+  return createHash('sha256')
+    .update(canonical ?? 'undefined')
+    .digest('hex');
 }
 
 function plainValue(this: unknown, field: string, value: unknown): unknown {

@@ -57,7 +57,8 @@ export class FreezeMonitor {
     const now = Date.now();
     // The process may run again before the other thread has ticked.
     const silent = now - this.#clock[TICKED]!;
-    const [endedAt, length] = silent >= taskTimeoutMs / 2 ? [now, silent] : [this.#clock[ENDED]!, this.#clock[LENGTH]!];
+    const [endedAt, length] =
+      silent >= taskTimeoutMs / 2 ? [now, silent] : [this.#clock[ENDED]!, this.#clock[LENGTH]!];
     const settle = Math.min(SETTLE, taskTimeoutMs / 4);
     return length >= taskTimeoutMs / 2 && endedAt + settle > since ? Math.max(1, endedAt + settle - now) : 0;
   }

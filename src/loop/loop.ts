@@ -22,7 +22,10 @@ export interface CallAnswer {
 export type Closure = (signal: AbortSignal) => Promise<CallAnswer>;
 
 /** A step as it is asked, before it has a key. */
-export interface StepRequest extends Pick<Step, 'kind' | 'name' | 'input' | 'approval' | 'heartbeats' | 'readOnly' | 'options'> {
+export interface StepRequest extends Pick<
+  Step,
+  'kind' | 'name' | 'input' | 'approval' | 'heartbeats' | 'readOnly' | 'options'
+> {
   /** What affects the answer; fingerprinted, never sent. */
   request: unknown;
   /** Answers it in this process; without it, an activity, child, timer or person does. */
@@ -128,7 +131,10 @@ export class Loop {
         return Promise.reject(error);
       }
     }
-    const key = this.#delivery.keyFor(this.keyOf({ kind, name, request: request.request, scope }), readOnly === true);
+    const key = this.#delivery.keyFor(
+      this.keyOf({ kind, name, request: request.request, scope }),
+      readOnly === true,
+    );
     const step: Step = {
       no: 0,
       key,
@@ -197,7 +203,8 @@ export class Loop {
 
   /** Nobody answers this loop any more. Its pending steps never settle. */
   drop(why: string): void {
-    if (!this.end && !this.abort.signal.aborted) this.abort.abort(new Error(`This loop was dropped: ${why}.`));
+    if (!this.end && !this.abort.signal.aborted)
+      this.abort.abort(new Error(`This loop was dropped: ${why}.`));
     this.#asked.clear();
     this.#wake();
   }
@@ -210,7 +217,9 @@ export class Loop {
   get onlyWaitsLong(): boolean {
     if (this.end) return true;
     const asked = [...this.#asked.values()];
-    return asked.length > 0 && asked.every(({ step }) => LONG_WAITS.has(step.kind) || step.approval !== undefined);
+    return (
+      asked.length > 0 && asked.every(({ step }) => LONG_WAITS.has(step.kind) || step.approval !== undefined)
+    );
   }
 
   /** Waits for the run, however long that takes. */

@@ -22,7 +22,9 @@ export function assertFits(value: unknown, what: string): void {
   const json = JSON.stringify(value) as string | undefined;
   const bytes = json === undefined ? 0 : Buffer.byteLength(json);
   if (bytes > MAX_PAYLOAD_BYTES) {
-    throw new PayloadTooLargeError(`${what} has ${bytes} bytes; the limit for one payload is ${MAX_PAYLOAD_BYTES}.`);
+    throw new PayloadTooLargeError(
+      `${what} has ${bytes} bytes; the limit for one payload is ${MAX_PAYLOAD_BYTES}.`,
+    );
   }
 }
 
@@ -39,7 +41,8 @@ function findLost(value: unknown, path: string, within: object[]): Lost | undefi
   if (typeof value !== 'object' || value === null) return undefined;
   if (value instanceof Map) return { path, is: 'a Map', instead: 'Object.fromEntries(map)' };
   if (value instanceof Set) return { path, is: 'a Set', instead: '[...set]' };
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return { path, is: 'bytes', instead: 'their base64 text' };
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer)
+    return { path, is: 'bytes', instead: 'their base64 text' };
   if (value instanceof Promise) return { path, is: 'a promise', instead: 'what it resolves to' };
   if (within.includes(value)) return { path, is: 'a cycle', instead: 'a reference by id' };
   if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return undefined;

@@ -50,7 +50,10 @@ export interface Waiting {
 // wherever a client only wants to send a signal.
 
 /** Signal: let a pending call go on. From the Temporal UI: signal `approve`, input `{"id":"issue_refund-1"}`. */
-export const approve: SignalDefinition<[ApproveInput], 'approve'> = { type: 'signal', name: 'approve' } as never;
+export const approve: SignalDefinition<[ApproveInput], 'approve'> = {
+  type: 'signal',
+  name: 'approve',
+} as never;
 
 /** Signal: refuse a pending call; the agent is told the reason. */
 export const reject: SignalDefinition<[RejectInput], 'reject'> = { type: 'signal', name: 'reject' } as never;
@@ -59,4 +62,7 @@ export const reject: SignalDefinition<[RejectInput], 'reject'> = { type: 'signal
 export const waiting: QueryDefinition<Waiting, [], 'waiting'> = { type: 'query', name: 'waiting' } as never;
 
 /** Query: the answers a run has so far, in the order in which they came. */
-export const records: QueryDefinition<StepRecord[], [], 'records'> = { type: 'query', name: 'records' } as never;
+export const records: QueryDefinition<StepRecord[], [], 'records'> = {
+  type: 'query',
+  name: 'records',
+} as never;

@@ -97,7 +97,12 @@ export class Approvals {
   #decide(signal: string, payload: unknown, at: number): string | undefined {
     const waiting = [...this.#asked.values()].filter((asked) => asked.waiting && !asked.decision);
     const ids = waiting.map((asked) => asked.id).join(', ') || 'nothing';
-    if (typeof payload !== 'object' || payload === null || !('id' in payload) || typeof payload.id !== 'string') {
+    if (
+      typeof payload !== 'object' ||
+      payload === null ||
+      !('id' in payload) ||
+      typeof payload.id !== 'string'
+    ) {
       return `it has no "id"; what waits: ${ids}`;
     }
     const { id } = payload;

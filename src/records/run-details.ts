@@ -12,13 +12,16 @@ export function runDetails(run: {
   const tools = run.records.filter((record) => record.kind === 'tool').length;
   const lines = [`**${turns}** model turns and **${tools}** tool calls answered`];
   const busy = run.inFlight.filter(({ kind }) => kind !== 'approval').slice(0, 5);
-  if (busy.length > 0) lines.push(`In flight: ${busy.map(({ kind, name }) => `${kind} ${code(name)}`).join(', ')}`);
+  if (busy.length > 0)
+    lines.push(`In flight: ${busy.map(({ kind, name }) => `${kind} ${code(name)}`).join(', ')}`);
   for (const pending of run.approvals.slice(0, 10)) {
     lines.push(
       '',
       `### Waiting for a decision: ${code(pending.id)}`,
       plain(pending.prompt, 600),
-      ...(pending.withdrawn ? ['', 'The present loop has not asked for this; an answer waits until it does.'] : []),
+      ...(pending.withdrawn
+        ? ['', 'The present loop has not asked for this; an answer waits until it does.']
+        : []),
       '',
       'Send signal `approve` or `reject` with:',
       '```json',
@@ -26,7 +29,8 @@ export function runDetails(run: {
       '```',
     );
   }
-  if (run.approvals.length > 10) lines.push('', `… and ${run.approvals.length - 10} more; query \`waiting\` lists all.`);
+  if (run.approvals.length > 10)
+    lines.push('', `… and ${run.approvals.length - 10} more; query \`waiting\` lists all.`);
   const refusal = run.refused.at(-1);
   if (refusal) lines.push('', `Refused: signal ${code(refusal.signal)}: ${plain(refusal.reason, 300)}`);
   return lines.join('\n');

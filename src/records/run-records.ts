@@ -32,7 +32,9 @@ export class RunRecords {
 }
 
 /** The record with the largest answer, to name it when records together are too large. */
-export function largestRecord(records: readonly StepRecord[]): { record: StepRecord; bytes: number } | undefined {
+export function largestRecord(
+  records: readonly StepRecord[],
+): { record: StepRecord; bytes: number } | undefined {
   let largest: { record: StepRecord; bytes: number } | undefined;
   for (const record of records) {
     const bytes = jsonBytes(record);

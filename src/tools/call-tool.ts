@@ -9,7 +9,8 @@ const RETRY = { maximumAttempts: 3 };
 export async function callTool<Result>(tool: Tool<any, any, Result>, input: unknown): Promise<Result> {
   const { name, execute, readOnly, version, requiresApproval } = tool.options;
   const args: unknown = await toolArguments(tool, input);
-  const served = !execute || tool.options.taskQueue !== undefined || currentPosition()!.loop.serves(tool.origin);
+  const served =
+    !execute || tool.options.taskQueue !== undefined || currentPosition()!.loop.serves(tool.origin);
   const options = stepOptions(tool);
   const approval = requiresApproval
     ? { prompt: requiresApproval === true ? `Run ${name}?` : await requiresApproval(args) }

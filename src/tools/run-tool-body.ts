@@ -12,11 +12,17 @@ const OUR_ACTIVITY_ID = /^[0-9a-f-]{36}:[0-9a-f]{24}/;
  * Runs a tool's body inside an activity.
  * @throws ApplicationFailure: retryable if the body threw, not retryable if trying again cannot help
  */
-export async function runToolBody(tool: Tool<any, any, any>, input: unknown, signal: AbortSignal): Promise<unknown> {
+export async function runToolBody(
+  tool: Tool<any, any, any>,
+  input: unknown,
+  signal: AbortSignal,
+): Promise<unknown> {
   const { name, execute } = tool.options;
   try {
     const args = await toolArguments(tool, input);
-    const result = await runOutside(async () => await execute!(args, { idempotencyKey: idempotencyKey(), signal }));
+    const result = await runOutside(
+      async () => await execute!(args, { idempotencyKey: idempotencyKey(), signal }),
+    );
     assertRecordable(result, `The result of tool ${name}`);
     return result;
   } catch (error) {

@@ -21,7 +21,10 @@ export async function validate<Output>(
 
 /** Whether this is a Standard Schema; arktype's are functions. */
 export function isSchema(candidate: unknown): candidate is Schema {
-  return ((typeof candidate === 'object' && candidate !== null) || typeof candidate === 'function') && '~standard' in candidate;
+  return (
+    ((typeof candidate === 'object' && candidate !== null) || typeof candidate === 'function') &&
+    '~standard' in candidate
+  );
 }
 
 /**

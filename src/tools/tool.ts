@@ -5,19 +5,30 @@ import { sayDurabilityIsOff } from '../durability-off.ts';
 import { callTool } from './call-tool.ts';
 import { declared } from './declared.ts';
 import { toJsonSchema } from './schema.ts';
-import { assertToolOptions, type Tool, type ToolChanges, type ToolDecorator, type ToolOptions, toolArguments } from './tool-options.ts';
+import {
+  assertToolOptions,
+  type Tool,
+  type ToolChanges,
+  type ToolDecorator,
+  type ToolOptions,
+  toolArguments,
+} from './tool-options.ts';
 
 /**
  * Declares a tool, or, without `execute`, a tool that is served elsewhere; the latter is also a method decorator.
  * @throws DeclarationError for a bad name, an option that does not exist, or parameters that have no JSON Schema
  */
 export function tool<Input, Args, Result>(
-  options: ToolOptions<Input, Args, Result> & { execute: NonNullable<ToolOptions<Input, Args, Result>['execute']> },
+  options: ToolOptions<Input, Args, Result> & {
+    execute: NonNullable<ToolOptions<Input, Args, Result>['execute']>;
+  },
 ): Tool<Input, Args, Result>;
 export function tool<Input, Args, Result = unknown>(
   options: ToolOptions<Input, Args, Result>,
 ): Tool<Input, Args, Result> & ToolDecorator<Args>;
-export function tool<Input, Args, Result>(options: ToolOptions<Input, Args, Result>): Tool<Input, Args, Result> {
+export function tool<Input, Args, Result>(
+  options: ToolOptions<Input, Args, Result>,
+): Tool<Input, Args, Result> {
   const made = makeTool(options);
   if (options.execute && !currentPosition()) declared.add(made);
   return made;
@@ -48,7 +59,11 @@ function isMethodContext(value: unknown): value is ClassMethodDecoratorContext {
 }
 
 /** On each instance, puts a tool bound to it in the place of the method. */
-function decorate(options: ToolOptions<any, any, any>, method: unknown, context: ClassMethodDecoratorContext): unknown {
+function decorate(
+  options: ToolOptions<any, any, any>,
+  method: unknown,
+  context: ClassMethodDecoratorContext,
+): unknown {
   context.addInitializer(function (this: unknown) {
     const self = this as Record<PropertyKey, unknown>;
     const execute = (method as (...args: unknown[]) => unknown).bind(self);
@@ -60,7 +75,9 @@ function decorate(options: ToolOptions<any, any, any>, method: unknown, context:
 async function runPlainly<Result>(made: Tool<any, any, Result>, input: unknown): Promise<Result> {
   const { name, execute } = made.options;
   if (!execute) {
-    throw new DeclarationError(`Cannot run tool ${name} outside a run: it has no body here. Give it an execute function.`);
+    throw new DeclarationError(
+      `Cannot run tool ${name} outside a run: it has no body here. Give it an execute function.`,
+    );
   }
   sayDurabilityIsOff();
   const args = await toolArguments(made, input);

@@ -9,7 +9,9 @@ const usage = { inputTokens: 100, outputTokens: 10, cachedTokens: 20, reasoningT
 /** The case a request belongs to: `case:before-3`. */
 export function caseOf({ messages }: Pick<ProviderRequest, 'messages'>): string {
   for (const { text, toolCalls } of messages) {
-    const found = /case:(\S+?)(?=["\s]|$)/.exec(`${text} ${toolCalls.map((call) => JSON.stringify(call.arguments)).join(' ')}`);
+    const found = /case:(\S+?)(?=["\s]|$)/.exec(
+      `${text} ${toolCalls.map((call) => JSON.stringify(call.arguments)).join(' ')}`,
+    );
     if (found) return found[1]!;
   }
   return 'none';
@@ -25,30 +27,40 @@ export function contractScript(request: ProviderRequest): ProviderAnswer | undef
     usage,
   });
   const say = (text: string): ProviderAnswer => ({ text, usage });
-  const look = (what: string) => ['lookup', { what: `${what} case:${id}` }] as [string, Record<string, unknown>];
+  const look = (what: string) =>
+    ['lookup', { what: `${what} case:${id}` }] as [string, Record<string, unknown>];
 
   if (instructions.includes('TRIAGE')) {
     if (!has('lookup')) return call(look('a'), look('b'), ['own_lookup', { what: `c case:${id}` }]);
     if (!has('ask_expert')) return call(['ask_expert', { input: `why? case:${id}` }]);
     return call(['transfer_to_Writer', {}]);
   }
-  if (instructions.includes('EXPERT')) return has('lookup') ? say(`the expert of case:${id}`) : call(look('expert'));
+  if (instructions.includes('EXPERT'))
+    return has('lookup') ? say(`the expert of case:${id}`) : call(look('expert'));
   if (instructions.includes('WRITER')) {
-    return done.some(({ text }) => text.includes('found w')) ? say(`written for case:${id}`) : call(look('w'));
+    return done.some(({ text }) => text.includes('found w'))
+      ? say(`written for case:${id}`)
+      : call(look('w'));
   }
   if (instructions.includes('BREAKER')) {
     return has('broken') ? say(`told: ${done.at(-1)!.text}`) : call(['broken', { what: `case:${id}` }]);
   }
   if (instructions.includes('FLAKY')) {
-    if (attempt === 1) return { status: 503, headers: { 'retry-after-ms': '20' }, errorBody: { error: { message: 'later' } } };
+    if (attempt === 1)
+      return { status: 503, headers: { 'retry-after-ms': '20' }, errorBody: { error: { message: 'later' } } };
     return say('came at last');
   }
   if (instructions.includes('REFUSED')) {
-    return { status: 400, errorBody: { error: { message: 'no such thing', code: 'bad_thing', type: 'invalid_request_error' } } };
+    return {
+      status: 400,
+      errorBody: { error: { message: 'no such thing', code: 'bad_thing', type: 'invalid_request_error' } },
+    };
   }
   if (instructions.includes('HANGING')) return { hang: true };
   if (instructions.includes('CLERK')) {
-    return has('peek') ? say(`clerk of case:${id}`) : call(['peek', { what: `p case:${id}` }], ['charge', { what: `c case:${id}` }]);
+    return has('peek')
+      ? say(`clerk of case:${id}`)
+      : call(['peek', { what: `p case:${id}` }], ['charge', { what: `c case:${id}` }]);
   }
   if (instructions.includes('EXTRA')) return say(`extra for case:${id}`);
   if (instructions.includes('CLOSER')) {
@@ -56,7 +68,12 @@ export function contractScript(request: ProviderRequest): ProviderAnswer | undef
   }
   if (instructions.includes('CASHIER')) {
     const [refund, own] = [has('refund'), has('own_refund')];
-    if (!refund && !own) return call(look('account'), ['refund', { what: `r case:${id}` }], ['own_refund', { what: `o case:${id}` }]);
+    if (!refund && !own)
+      return call(
+        look('account'),
+        ['refund', { what: `r case:${id}` }],
+        ['own_refund', { what: `o case:${id}` }],
+      );
     return say(`settled: ${done.map(({ name, text }) => `${name}=${text}`).join('; ')}`);
   }
   return undefined;

@@ -7,7 +7,14 @@ import { approve, records, reject, type StepRecord, waiting } from '../../src/in
 import { startScriptedProvider, type ScriptedProvider } from '../../src/testing/index.ts';
 import { newEffects, tally } from '../kit/effects.ts';
 import { assertReplays, chainOf, client, eventsOf, repeatedSteps, unique, until } from '../kit/temporal.ts';
-import { type KillAt, QUICK_PLUGIN, QUICK_START, QUICK_WORKER, spawnWorker, type WorkerProcess } from '../kit/workers.ts';
+import {
+  type KillAt,
+  QUICK_PLUGIN,
+  QUICK_START,
+  QUICK_WORKER,
+  spawnWorker,
+  type WorkerProcess,
+} from '../kit/workers.ts';
 import { caseOf, contractScript } from './contract-script.ts';
 
 export interface AdapterFixture {
@@ -34,20 +41,36 @@ export function testAdapter({ name, module, steps }: AdapterFixture): void {
   });
   afterAll(async () => await provider.stop());
 
-  const spawn = async (taskQueue: string, kill?: KillAt, changed?: Record<string, string>): Promise<WorkerProcess> =>
+  const spawn = async (
+    taskQueue: string,
+    kill?: KillAt,
+    changed?: Record<string, string>,
+  ): Promise<WorkerProcess> =>
     await spawnWorker({
       taskQueue,
       module,
       plugin: QUICK_PLUGIN,
       worker: QUICK_WORKER,
       ...(kill && { kill }),
-      env: { EFFECTS: log, OPENAI_BASE_URL: provider.url, OPENAI_API_KEY: 'none', PROVIDER_URL: provider.url, ...changed },
+      env: {
+        EFFECTS: log,
+        OPENAI_BASE_URL: provider.url,
+        OPENAI_API_KEY: 'none',
+        PROVIDER_URL: provider.url,
+        ...changed,
+      },
     });
   const start = async (agent: string, taskQueue: string, input = `case:${taskQueue}`) =>
-    await (await client()).workflow.start(agent, { taskQueue, workflowId: taskQueue, args: [input], ...QUICK_START });
+    await (
+      await client()
+    ).workflow.start(agent, { taskQueue, workflowId: taskQueue, args: [input], ...QUICK_START });
   const callsOf = (id: string) => provider.requests.filter(({ body }) => JSON.stringify(body).includes(id));
   const bodiesOf = (id: string) =>
-    Object.fromEntries(Object.entries(tally(log)).filter(([what]) => what.includes(id)).map(([what, n]) => [what.replaceAll(id, 'X'), n]));
+    Object.fromEntries(
+      Object.entries(tally(log))
+        .filter(([what]) => what.includes(id))
+        .map(([what, n]) => [what.replaceAll(id, 'X'), n]),
+    );
 
   /** Runs `steps`, its worker killed as told and replaced. */
   const crash = async (kill: KillAt | undefined) => {
@@ -61,7 +84,9 @@ export function testAdapter({ name, module, steps }: AdapterFixture): void {
     await living.kill();
     const calls = new Map<string, number>();
     for (const { key } of callsOf(id)) calls.set(key, (calls.get(key) ?? 0) + 1);
-    const outcome = JSON.parse(JSON.stringify({ result, records: comparable(done) }).replaceAll(id, 'X')) as Outcome;
+    const outcome = JSON.parse(
+      JSON.stringify({ result, records: comparable(done) }).replaceAll(id, 'X'),
+    ) as Outcome;
     return { outcome, histories, calls: [...calls.values()].toSorted((a, b) => a - b), bodies: bodiesOf(id) };
   };
 
@@ -75,27 +100,30 @@ export function testAdapter({ name, module, steps }: AdapterFixture): void {
       expect(new Set(Object.values(whole.bodies))).toEqual(new Set([1]));
     });
 
-    const all = (['before', 'after'] as const).flatMap((when) => Array.from({ length: steps }, (_, i) => ({ step: i + 1, when })));
-    // Four at a time: each is mostly waiting for a dead process to be noticed.
-    test.each(Array.from({ length: Math.ceil(all.length / 4) }, (_, i) => all.slice(i * 4, i * 4 + 4)).map((group) => [group]))(
-      'ends the same, and nothing answered is done again, killed at %j',
-      async (group) => {
-        for (const [i, run] of (await Promise.all(group.map(crash))).entries()) {
-          expect(run.outcome).toEqual(whole.outcome);
-          expect(run.histories.flatMap((history) => repeatedSteps([history]))).toEqual([]);
-          const again = group[i]!.when === 'before' ? 1 : 0;
-          // The only thing done twice is what was under way at the kill: parallel tools may be several.
-          const turnsTwice = run.calls.reduce((sum, n) => sum + n - 1, 0);
-          const bodiesTwice = Object.values(run.bodies).reduce((sum, n) => sum + n - 1, 0);
-          expect(turnsTwice).toBeLessThanOrEqual(again);
-          expect(bodiesTwice).toBeLessThanOrEqual(again * 3);
-          expect(turnsTwice + bodiesTwice).toBeGreaterThanOrEqual(again);
-          expect(run.calls).toHaveLength(whole.calls.length);
-          expect(Object.keys(run.bodies).toSorted()).toEqual(Object.keys(whole.bodies).toSorted());
-          await assertReplays(run.histories);
-        }
-      },
+    const all = (['before', 'after'] as const).flatMap((when) =>
+      Array.from({ length: steps }, (_, i) => ({ step: i + 1, when })),
     );
+    // Four at a time: each is mostly waiting for a dead process to be noticed.
+    test.each(
+      Array.from({ length: Math.ceil(all.length / 4) }, (_, i) => all.slice(i * 4, i * 4 + 4)).map(
+        (group) => [group],
+      ),
+    )('ends the same, and nothing answered is done again, killed at %j', async (group) => {
+      for (const [i, run] of (await Promise.all(group.map(crash))).entries()) {
+        expect(run.outcome).toEqual(whole.outcome);
+        expect(run.histories.flatMap((history) => repeatedSteps([history]))).toEqual([]);
+        const again = group[i]!.when === 'before' ? 1 : 0;
+        // The only thing done twice is what was under way at the kill: parallel tools may be several.
+        const turnsTwice = run.calls.reduce((sum, n) => sum + n - 1, 0);
+        const bodiesTwice = Object.values(run.bodies).reduce((sum, n) => sum + n - 1, 0);
+        expect(turnsTwice).toBeLessThanOrEqual(again);
+        expect(bodiesTwice).toBeLessThanOrEqual(again * 3);
+        expect(turnsTwice + bodiesTwice).toBeGreaterThanOrEqual(again);
+        expect(run.calls).toHaveLength(whole.calls.length);
+        expect(Object.keys(run.bodies).toSorted()).toEqual(Object.keys(whole.bodies).toSorted());
+        await assertReplays(run.histories);
+      }
+    });
   });
 
   describe(`${name}: a deploy while the run waits in an approval`, () => {
@@ -104,22 +132,29 @@ export function testAdapter({ name, module, steps }: AdapterFixture): void {
       { change: 'prompt', calls: 6, bodies: { 'peek p': 2, 'charge c': 1, 'refund r': 1 } },
       { change: 'description', calls: 6, bodies: { 'peek p': 2, 'charge c': 1, 'refund r': 1 } },
       { change: 'call', calls: 5, bodies: { 'peek p': 1, 'charge c': 1, 'refund r': 1 } },
-    ])('asks anew from the first changed request on, and charges nothing twice: $change', async ({ change, calls, bodies }) => {
-      const id = unique(change);
-      const before = await spawn(id);
-      const handle = await start('changing', id);
-      await until(async () => (await handle.query(waiting)).approvals.length === 1, 'the approval');
-      await before.kill();
-      const after = await spawn(id, undefined, { CHANGE: change });
-      await handle.signal(approve, { id: 'refund-1' });
-      expect(await handle.result()).toBe(`closed case:${id}`);
-      expect(callsOf(id)).toHaveLength(calls);
-      expect(bodiesOf(id)).toEqual(Object.fromEntries(Object.entries(bodies).map(([what, n]) => [`${what} case:X`.replace('  ', ' '), n])));
-      const histories = await chainOf(handle);
-      expect(eventsOf(histories, 'workflowTaskFailed')).toEqual([]);
-      await assertReplays(histories);
-      await after.kill();
-    });
+    ])(
+      'asks anew from the first changed request on, and charges nothing twice: $change',
+      async ({ change, calls, bodies }) => {
+        const id = unique(change);
+        const before = await spawn(id);
+        const handle = await start('changing', id);
+        await until(async () => (await handle.query(waiting)).approvals.length === 1, 'the approval');
+        await before.kill();
+        const after = await spawn(id, undefined, { CHANGE: change });
+        await handle.signal(approve, { id: 'refund-1' });
+        expect(await handle.result()).toBe(`closed case:${id}`);
+        expect(callsOf(id)).toHaveLength(calls);
+        expect(bodiesOf(id)).toEqual(
+          Object.fromEntries(
+            Object.entries(bodies).map(([what, n]) => [`${what} case:X`.replace('  ', ' '), n]),
+          ),
+        );
+        const histories = await chainOf(handle);
+        expect(eventsOf(histories, 'workflowTaskFailed')).toEqual([]);
+        await assertReplays(histories);
+        await after.kill();
+      },
+    );
   });
 
   describe(`${name}: one worker`, () => {
@@ -129,7 +164,9 @@ export function testAdapter({ name, module, steps }: AdapterFixture): void {
     afterAll(async () => await worker.kill());
     const run = async (agent: string, input?: string) => {
       const workflowId = unique(agent);
-      const handle = await (await client()).workflow.start(agent, { taskQueue, workflowId, args: [input ?? `case:${workflowId}`] });
+      const handle = await (
+        await client()
+      ).workflow.start(agent, { taskQueue, workflowId, args: [input ?? `case:${workflowId}`] });
       return { handle, workflowId };
     };
 
@@ -139,7 +176,11 @@ export function testAdapter({ name, module, steps }: AdapterFixture): void {
       // Two retries are the default of a tool.
       expect(bodiesOf(workflowId)).toEqual({ 'broken case:X': 3 });
       const [, failed] = await handle.query(records);
-      expect(failed).toMatchObject({ kind: 'tool', name: 'broken', failure: { name: 'Error', message: 'it broke' } });
+      expect(failed).toMatchObject({
+        kind: 'tool',
+        name: 'broken',
+        failure: { name: 'Error', message: 'it broke' },
+      });
     });
 
     test('asks again after a failure of the provider that passes, once an attempt', async () => {
@@ -150,7 +191,9 @@ export function testAdapter({ name, module, steps }: AdapterFixture): void {
 
     test('ends with the error of the provider that does not pass, asked once', async () => {
       const { handle, workflowId } = await run('refused');
-      await expect(handle.result()).rejects.toMatchObject({ cause: { message: expect.stringContaining('no such thing') } });
+      await expect(handle.result()).rejects.toMatchObject({
+        cause: { message: expect.stringContaining('no such thing') },
+      });
       expect(callsOf(workflowId)).toHaveLength(1);
       const [failed] = await handle.query(records);
       expect(failed).toMatchObject({ kind: 'turn', failure: { status: 400, code: 'bad_thing' } });
@@ -161,7 +204,9 @@ export function testAdapter({ name, module, steps }: AdapterFixture): void {
       await provider.waitFor(({ body }) => JSON.stringify(body).includes(workflowId));
       await handle.cancel();
       await expect(handle.result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
-      const call = await provider.waitFor((entry) => JSON.stringify(entry.body).includes(workflowId) && entry.closedEarlyAt !== undefined);
+      const call = await provider.waitFor(
+        (entry) => JSON.stringify(entry.body).includes(workflowId) && entry.closedEarlyAt !== undefined,
+      );
       expect(callsOf(workflowId)).toEqual([call]);
     });
 
@@ -169,7 +214,10 @@ export function testAdapter({ name, module, steps }: AdapterFixture): void {
       const { handle, workflowId } = await run('approvals');
       // A framework may show its own approvals only once the other calls of the turn are done.
       const answer = async (id: string, decide: () => Promise<void>) => {
-        await until(async () => (await handle.query(waiting)).approvals.some((pending) => pending.id === id), id);
+        await until(
+          async () => (await handle.query(waiting)).approvals.some((pending) => pending.id === id),
+          id,
+        );
         await decide();
       };
       await answer('refund-1', async () => {
@@ -180,14 +228,17 @@ export function testAdapter({ name, module, steps }: AdapterFixture): void {
         expect(bodiesOf(workflowId)).toEqual({ 'lookup account case:X': 1, 'refund r case:X': 1 });
         await handle.signal(reject, { id: 'own_refund-1', reason: 'not this one' });
       });
-      expect(await handle.result()).toMatch(/refund=refunded.*own_refund=.*not this one|own_refund=.*not this one.*refund=refunded/);
+      expect(await handle.result()).toMatch(
+        /refund=refunded.*own_refund=.*not this one|own_refund=.*not this one.*refund=refunded/,
+      );
       expect(bodiesOf(workflowId)).toEqual({ 'lookup account case:X': 1, 'refund r case:X': 1 });
     });
 
     test('keeps two runs at once apart', async () => {
       const before = provider.requests.length;
       const runs = await Promise.all([run('steps'), run('steps')]);
-      for (const { handle, workflowId } of runs) expect(await handle.result()).toBe(`written for case:${workflowId}`);
+      for (const { handle, workflowId } of runs)
+        expect(await handle.result()).toBe(`written for case:${workflowId}`);
       expect(provider.requests.length - before).toBe(2 * callsOf(runs[0].workflowId).length);
     });
   });
@@ -198,14 +249,26 @@ export function testAdapter({ name, module, steps }: AdapterFixture): void {
     const agents = (await import(module)) as Record<string, (input: string) => Promise<unknown>>;
     const id = unique('outside');
     expect(await agents['steps']!(`case:${id}`)).toBe(`written for case:${id}`);
-    expect(bodiesOf(id)).toEqual({ 'lookup a case:X': 1, 'lookup b case:X': 1, 'own c case:X': 1, 'lookup expert case:X': 1, 'lookup w case:X': 1 });
+    expect(bodiesOf(id)).toEqual({
+      'lookup a case:X': 1,
+      'lookup b case:X': 1,
+      'own c case:X': 1,
+      'lookup expert case:X': 1,
+      'lookup w case:X': 1,
+    });
   });
 }
 
 /** Records without what may differ between equal runs, in an order that does not depend on which tool was faster. */
 function comparable(done: StepRecord[]): unknown[] {
   return done
-    .map(({ kind, name, value, failure, usage }) => ({ kind, name, value: withoutIds(value), failure, usage }))
+    .map(({ kind, name, value, failure, usage }) => ({
+      kind,
+      name,
+      value: withoutIds(value),
+      failure,
+      usage,
+    }))
     .map((record) => JSON.stringify(record))
     .toSorted();
 }
@@ -213,7 +276,9 @@ function comparable(done: StepRecord[]): unknown[] {
 /** A provider mints new ids for each answer. */
 function withoutIds(value: unknown): unknown {
   return JSON.parse(
-    JSON.stringify(value ?? null, (field, inner: unknown) => (/^(id|callId|responseId|requestId|created_at|providerData)$/.test(field) ? undefined : inner)),
+    JSON.stringify(value ?? null, (field, inner: unknown) =>
+      /^(id|callId|responseId|requestId|created_at|providerData)$/.test(field) ? undefined : inner,
+    ),
   );
 }
 

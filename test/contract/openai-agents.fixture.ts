@@ -78,9 +78,18 @@ export const toolError = agent('toolError', async (input: string) => {
   return await runAgent(input, { model, instructions: 'BREAKER', tools: [broken] });
 });
 
-export const flaky = agent('flaky', async (input: string) => await runAgent(input, { model, instructions: 'FLAKY' }));
-export const refused = agent('refused', async (input: string) => await runAgent(input, { model, instructions: 'REFUSED' }));
-export const hanging = agent('hanging', async (input: string) => await runAgent(input, { model, instructions: 'HANGING' }));
+export const flaky = agent(
+  'flaky',
+  async (input: string) => await runAgent(input, { model, instructions: 'FLAKY' }),
+);
+export const refused = agent(
+  'refused',
+  async (input: string) => await runAgent(input, { model, instructions: 'REFUSED' }),
+);
+export const hanging = agent(
+  'hanging',
+  async (input: string) => await runAgent(input, { model, instructions: 'HANGING' }),
+);
 
 export const approvals = agent('approvals', async (input: string) => {
   return await runAgent(input, { model, instructions: 'CASHIER', tools: [lookup, refund, ownRefund] });

@@ -27,7 +27,13 @@ export interface ChaosReport {
   bodies: Record<string, number>;
 }
 
-export async function runChaos({ seed, runs, rounds, attackMs, continueAfterRecords }: ChaosOptions): Promise<ChaosReport> {
+export async function runChaos({
+  seed,
+  runs,
+  rounds,
+  attackMs,
+  continueAfterRecords,
+}: ChaosOptions): Promise<ChaosReport> {
   const random = randomFrom(seed);
   const taskQueue = unique(`chaos-${seed}`);
   const log = newEffects();

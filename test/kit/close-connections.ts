@@ -3,7 +3,10 @@ import { afterAll } from '@jest/globals';
 
 afterAll(async () => {
   // Files that never used the kit have not loaded these; loading them here costs such a file a third of a second.
-  const [{ closeClient }, { closeConnection }] = await Promise.all([import('./temporal.ts'), import('./workers.ts')]);
+  const [{ closeClient }, { closeConnection }] = await Promise.all([
+    import('./temporal.ts'),
+    import('./workers.ts'),
+  ]);
   await closeConnection();
   await closeClient();
 });

@@ -2,7 +2,14 @@
 import { startScriptedProvider, type ScriptedProvider } from '../../src/testing/index.ts';
 import { effects, newEffects, tally } from './effects.ts';
 import { client, unique } from './temporal.ts';
-import { QUICK_PLUGIN, QUICK_START, QUICK_WORKER, spawnWorker, type WorkerProcess, type WorkerProcessOptions } from './workers.ts';
+import {
+  QUICK_PLUGIN,
+  QUICK_START,
+  QUICK_WORKER,
+  spawnWorker,
+  type WorkerProcess,
+  type WorkerProcessOptions,
+} from './workers.ts';
 
 export interface Scene extends AsyncDisposable {
   taskQueue: string;
@@ -10,7 +17,11 @@ export interface Scene extends AsyncDisposable {
   /** Path of the log of effects. */
   log: string;
   spawn(options?: Partial<WorkerProcessOptions>): Promise<WorkerProcess>;
-  start(agent: string, input: unknown, workflowId?: string): Promise<Awaited<ReturnType<Awaited<ReturnType<typeof client>>['workflow']['start']>>>;
+  start(
+    agent: string,
+    input: unknown,
+    workflowId?: string,
+  ): Promise<Awaited<ReturnType<Awaited<ReturnType<typeof client>>['workflow']['start']>>>;
   /** How often the provider was asked something that holds this text. */
   asked(text: string): number;
   tally(): Record<string, number>;

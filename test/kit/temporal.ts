@@ -8,7 +8,9 @@ import { temporal } from '@temporalio/proto';
 export type History = temporal.api.history.v1.IHistory;
 export type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 
-export const workflowBundle = { codePath: fileURLToPath(new URL('../../.cache/workflow-bundle.cjs', import.meta.url)) };
+export const workflowBundle = {
+  codePath: fileURLToPath(new URL('../../.cache/workflow-bundle.cjs', import.meta.url)),
+};
 
 export function address(): string {
   return process.env['KIT_TEMPORAL_ADDRESS']!;
@@ -19,7 +21,9 @@ let connected: Promise<Client> | undefined;
 export async function client(): Promise<Client> {
   // Histories of the larger tests do not fit the 4 MB that gRPC takes by default.
   const channelArgs = { 'grpc.max_receive_message_length': 64 * 1024 * 1024 };
-  connected ??= Connection.connect({ address: address(), channelArgs }).then((connection) => new Client({ connection }));
+  connected ??= Connection.connect({ address: address(), channelArgs }).then(
+    (connection) => new Client({ connection }),
+  );
   return await connected;
 }
 
@@ -44,7 +48,11 @@ export function quietRuntime(): void {
 }
 
 /** Waits until a condition holds; fails with what was seen last. */
-export async function until<T>(look: () => Promise<T | undefined | false> | T | undefined | false, what: string, ms = 60_000): Promise<T> {
+export async function until<T>(
+  look: () => Promise<T | undefined | false> | T | undefined | false,
+  what: string,
+  ms = 60_000,
+): Promise<T> {
   const end = Date.now() + ms;
   for (;;) {
     const seen = await look();
@@ -58,7 +66,10 @@ export async function until<T>(look: () => Promise<T | undefined | false> | T | 
 export async function chainOf(handle: WorkflowHandle & { firstExecutionRunId?: string }): Promise<History[]> {
   const { workflow } = await client();
   const histories: History[] = [];
-  let runId: string | undefined = handle.firstExecutionRunId ?? (await handle.describe()).raw.workflowExecutionInfo?.firstRunId ?? undefined;
+  let runId: string | undefined =
+    handle.firstExecutionRunId ??
+    (await handle.describe()).raw.workflowExecutionInfo?.firstRunId ??
+    undefined;
   while (runId) {
     const history: History = await workflow.getHandle(handle.workflowId, runId).fetchHistory();
     histories.push(history);
@@ -86,7 +97,10 @@ export async function assertReplays(histories: History[]): Promise<void> {
 export function keepHistory(name: string, history: History): void {
   const folder = new URL('../../.cache/histories/', import.meta.url);
   mkdirSync(folder, { recursive: true });
-  writeFileSync(new URL(`${name}.json`, folder), JSON.stringify(temporal.api.history.v1.History.fromObject(history).toJSON(), null, 1));
+  writeFileSync(
+    new URL(`${name}.json`, folder),
+    JSON.stringify(temporal.api.history.v1.History.fromObject(history).toJSON(), null, 1),
+  );
 }
 
 /** Steps scheduled again although an earlier attempt of theirs had completed; over a whole chain. */

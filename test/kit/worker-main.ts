@@ -13,7 +13,9 @@ Runtime.install({ logger: new DefaultLogger((process.env['KIT_LOG'] as 'ERROR' |
 let answered = 0;
 
 const exported = Object.values((await import(options.module)) as Record<string, unknown>);
-const agents = exported.filter((value): value is Agent => typeof value === 'function' && 'agentName' in value);
+const agents = exported.filter(
+  (value): value is Agent => typeof value === 'function' && 'agentName' in value,
+);
 const worker = await Worker.create({
   connection: await NativeConnection.connect({ address: process.env['KIT_TEMPORAL_ADDRESS']! }),
   ...(!options.toolsOnly && { workflowBundle: { codePath: process.env['KIT_BUNDLE']! } }),
@@ -32,7 +34,8 @@ process.exit(0);
 function killer(): ActivityInboundCallsInterceptor {
   const { kill } = options;
   const die = () => {
-    if (process.env['EFFECTS']) appendFileSync(process.env['EFFECTS'], `${process.pid} ${Date.now()} killed\n`);
+    if (process.env['EFFECTS'])
+      appendFileSync(process.env['EFFECTS'], `${process.pid} ${Date.now()} killed\n`);
     process.kill(process.pid, 'SIGKILL');
   };
   return {

@@ -35,9 +35,11 @@ export interface LocalWorker {
 }
 
 /** A worker in this process. */
-export async function startWorker(
-  options: { taskQueue: string; plugin: AgentsPluginOptions; worker?: Partial<WorkerOptions> },
-): Promise<LocalWorker> {
+export async function startWorker(options: {
+  taskQueue: string;
+  plugin: AgentsPluginOptions;
+  worker?: Partial<WorkerOptions>;
+}): Promise<LocalWorker> {
   const worker = await Worker.create({
     connection: await nativeConnection(),
     workflowBundle,

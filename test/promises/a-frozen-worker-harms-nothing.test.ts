@@ -10,7 +10,10 @@ const FROZEN_MS = QUICK_START.workflowTaskTimeout === '2s' ? 2_500 : NaN;
 test('a worker frozen for longer than its task timeout goes on, nothing is repeated, and every history replays', async () => {
   const taskQueue = unique('frozen');
   const log = newEffects();
-  const provider = await startScriptedProvider(({ messages }) => ({ text: messages.at(-1)!.text, delayMs: 30 }));
+  const provider = await startScriptedProvider(({ messages }) => ({
+    text: messages.at(-1)!.text,
+    delayMs: 30,
+  }));
   const env = { EFFECTS: log, PROVIDER_URL: provider.url, TOOLS_QUEUE: `${taskQueue}-tools` };
   const module = new URL('../fixtures/frozen-agents.ts', import.meta.url).href;
   const base = { module, plugin: QUICK_PLUGIN, worker: QUICK_WORKER, env };
@@ -32,7 +35,9 @@ test('a worker frozen for longer than its task timeout goes on, nothing is repea
     worker.resume();
     await until(() => provider.requests.some(({ at }) => at > frozenAt + FROZEN_MS), 'it to go on');
   }
-  expect(await Promise.all(handles.map(async (handle) => (await handle.result()) as unknown))).toEqual(handles.map(() => [25, 40]));
+  expect(await Promise.all(handles.map(async (handle) => (await handle.result()) as unknown))).toEqual(
+    handles.map(() => [25, 40]),
+  );
   const chains = await Promise.all(handles.map(async (handle) => await chainOf(handle)));
   expect(chains.flatMap(repeatedSteps)).toEqual([]);
   expect(Object.values(tally(log)).filter((times) => times > 1)).toEqual([]);

@@ -29,7 +29,9 @@ test('five researchers on two workers: those whose host is killed resume, the ot
   const victim = workers.find(({ pid }) => pid === [...placed.values()][0])!;
   await victim.kill();
   await stage.spawn();
-  expect(await handle.result()).toMatch(/^synthesize one-fan=\d+ two-fan=\d+ three-fan=\d+ four-fan=\d+ five-fan=\d+$/);
+  expect(await handle.result()).toMatch(
+    /^synthesize one-fan=\d+ two-fan=\d+ three-fan=\d+ four-fan=\d+ five-fan=\d+$/,
+  );
   const killed = [...placed.values()].filter((pid) => pid === victim.pid).length;
   // Only what was with the provider at the kill is asked again.
   const asked = stage.provider.requests.length;
@@ -37,7 +39,9 @@ test('five researchers on two workers: those whose host is killed resume, the ot
   expect(asked).toBeLessThanOrEqual(12 + killed);
   const tally = stage.tally();
   for (const topic of topics('fan')) expect(tally[`search ${topic}`]).toBe(1);
-  expect(Object.values(tally).reduce((sum, n) => sum + n, 0)).toBe(5 + 5 + killed + (tally['findings 5'] ?? 0));
+  expect(Object.values(tally).reduce((sum, n) => sum + n, 0)).toBe(
+    5 + 5 + killed + (tally['findings 5'] ?? 0),
+  );
   const parent = await chainOf(handle);
   expect(eventsOf(parent, 'childWorkflowExecutionCompleted')).toHaveLength(5);
   expect(repeatedSteps(parent)).toEqual([]);
@@ -61,8 +65,15 @@ test('cancel of the parent reaches every child', async () => {
     states.push(status.name);
   }
   expect(states).toEqual(Array(5).fill('CANCELLED'));
-  for (const request of stage.provider.requests.filter(({ body }) => JSON.stringify(body).includes('read about'))) {
-    expect(await stage.provider.waitFor(({ at, key, closedEarlyAt }) => at === request.at && key === request.key && closedEarlyAt !== undefined)).toBe(request);
+  for (const request of stage.provider.requests.filter(({ body }) =>
+    JSON.stringify(body).includes('read about'),
+  )) {
+    expect(
+      await stage.provider.waitFor(
+        ({ at, key, closedEarlyAt }) =>
+          at === request.at && key === request.key && closedEarlyAt !== undefined,
+      ),
+    ).toBe(request);
   }
 });
 
@@ -70,7 +81,9 @@ test('an input that does not fit the child is refused before the child starts', 
   await using stage = await scene('fan-out-agents');
   await stage.spawn();
   const handle = await stage.start('planner', ['fits', '']);
-  await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'AgentInputError', message: expect.stringContaining('topic') } });
+  await expect(handle.result()).rejects.toMatchObject({
+    cause: { type: 'AgentInputError', message: expect.stringContaining('topic') },
+  });
   const direct = await stage.start('researcher', { topic: 7 });
   await expect(direct.result()).rejects.toMatchObject({ cause: { type: 'AgentInputError' } });
   expect(stage.asked('read about 7')).toBe(0);

@@ -4,7 +4,10 @@ import { approve, records, waiting } from '../../src/index.ts';
 import { scene } from '../kit/scene.ts';
 import { assertReplays, chainOf, client, eventsOf, until } from '../kit/temporal.ts';
 
-const approveWhenAsked = async (handle: Awaited<ReturnType<Awaited<ReturnType<typeof scene>>['start']>>, id: string) => {
+const approveWhenAsked = async (
+  handle: Awaited<ReturnType<Awaited<ReturnType<typeof scene>>['start']>>,
+  id: string,
+) => {
   await until(async () => (await handle.query(waiting)).approvals.some((pending) => pending.id === id), id);
   await handle.signal(approve, { id });
 };
@@ -31,7 +34,11 @@ test('a completion refused because a signal came: the tail of the agent does not
   await handle.signal(approve, { id: 'nobody-asked' });
   expect(await handle.result()).toBe('ended');
   expect(stage.tally()['tail tail']).toBe(1);
-  expect(eventsOf(await chainOf(handle), 'workflowTaskFailed').map((event) => event.workflowTaskFailedEventAttributes!.cause)).toEqual([
+  expect(
+    eventsOf(await chainOf(handle), 'workflowTaskFailed').map(
+      (event) => event.workflowTaskFailedEventAttributes!.cause,
+    ),
+  ).toEqual([
     expect.anything(), // UnhandledCommand: it did happen
   ]);
 });
@@ -54,7 +61,13 @@ test('a branch with its own work beside an approval is not forgotten when its ho
   const first = await stage.spawn({ plugin: { heartbeatTimeout: '2s', watchFor: 3_000 } });
   const handle = await stage.start('besideApproval', 'b');
   await until(async () => (await handle.query(waiting)).approvals.length === 1, 'the approval');
-  await until(async () => (await handle.describe()).raw.pendingActivities?.some((one) => one.activityType?.name === 'agents.awaitLoop'), 'the watch');
+  await until(
+    async () =>
+      (await handle.describe()).raw.pendingActivities?.some(
+        (one) => one.activityType?.name === 'agents.awaitLoop',
+      ),
+    'the watch',
+  );
   await first.kill();
   await stage.spawn();
   // Nobody approves: the branch must come by itself.
@@ -113,7 +126,10 @@ test('a race has the same winner after a rebuild, and the loser never charges', 
   const first = await stage.spawn();
   const handle = await stage.start('racer', 'r');
   await until(() => stage.asked('after r') === 1, 'the last turn');
-  await until(async () => eventsOf(await chainOf(handle), 'activityTaskCompleted').length >= 3, 'both turns and the charge');
+  await until(
+    async () => eventsOf(await chainOf(handle), 'activityTaskCompleted').length >= 3,
+    'both turns and the charge',
+  );
   await first.kill();
   await stage.spawn();
   expect(await handle.result()).toBe('A r');
@@ -149,7 +165,10 @@ test('a step larger than one payload is refused once, by its name, size and limi
   await stage.spawn();
   const handle = await stage.start('crowd', { id: 'huge', count: 1, bytes: 3_000_000 });
   await expect(handle.result()).rejects.toMatchObject({
-    cause: { type: 'PayloadTooLargeError', message: expect.stringMatching(/input of tool charge has 30\d{5} bytes.*limit.*20\d{5}/) },
+    cause: {
+      type: 'PayloadTooLargeError',
+      message: expect.stringMatching(/input of tool charge has 30\d{5} bytes.*limit.*20\d{5}/),
+    },
   });
   expect(eventsOf(await chainOf(handle), 'workflowTaskFailed')).toEqual([]);
 });
@@ -188,7 +207,9 @@ test('a run reset to an earlier point goes on from there; what came before is no
 test('a cache much smaller than the active runs changes nothing but time', async () => {
   await using stage = await scene('fault-agents');
   await stage.spawn({ worker: { maxCachedWorkflows: 2, maxConcurrentWorkflowTaskExecutions: 2 } });
-  const handles = await Promise.all(Array.from({ length: 8 }, async (_, i) => await stage.start('steady', `cache${i}`)));
+  const handles = await Promise.all(
+    Array.from({ length: 8 }, async (_, i) => await stage.start('steady', `cache${i}`)),
+  );
   expect(await Promise.all(handles.map(async (handle) => (await handle.result()) as unknown))).toEqual(
     Array.from({ length: 8 }, (_, i) => [`a cache${i}`, `charged cache${i}`, `b cache${i}`]),
   );

@@ -32,10 +32,19 @@ describe('eight parallel tools, two of them identical, killed when five are done
     const env = { EFFECTS: log, PROVIDER_URL: provider.url, TOOLS_QUEUE: `${taskQueue}-tools` };
     const base = { module, plugin: QUICK_PLUGIN, worker: QUICK_WORKER, env };
     const host = await spawnWorker({ ...base, taskQueue });
-    const tools = workers.tools && (await spawnWorker({ ...base, taskQueue: env.TOOLS_QUEUE, toolsOnly: true }));
+    const tools =
+      workers.tools && (await spawnWorker({ ...base, taskQueue: env.TOOLS_QUEUE, toolsOnly: true }));
     const { workflow } = await client();
-    const handle = await workflow.start('parallel', { taskQueue, workflowId: taskQueue, args: [input], ...QUICK_START });
-    await until(() => effects(log).filter(({ what }) => what.startsWith('end')).length >= 5, 'five tools done');
+    const handle = await workflow.start('parallel', {
+      taskQueue,
+      workflowId: taskQueue,
+      args: [input],
+      ...QUICK_START,
+    });
+    await until(
+      () => effects(log).filter(({ what }) => what.startsWith('end')).length >= 5,
+      'five tools done',
+    );
     // All five are recorded once the loop has been told of them; the history says so.
     await until(async () => {
       const { events } = await handle.fetchHistory();
@@ -72,11 +81,13 @@ describe('eight parallel tools, two of them identical, killed when five are done
     const before = provider.requests.length;
     const { log } = await start({ looks: eight }, { tools: false });
     const starts = tally(log);
-    const count = (what: string) => Object.entries(starts).filter(([line]) => line.startsWith(`start ${what} `));
+    const count = (what: string) =>
+      Object.entries(starts).filter(([line]) => line.startsWith(`start ${what} `));
     for (const what of ['a', 'b', 'c']) expect(count(what).map(([, times]) => times)).toEqual([1]);
     // Two identical calls are two calls: two keys, one start each.
     expect(count('same').map(([, times]) => times)).toEqual([1, 1]);
-    for (const what of ['slow1', 'slow2', 'slow3']) expect(count(what).map(([, times]) => times)).toEqual([2]);
+    for (const what of ['slow1', 'slow2', 'slow3'])
+      expect(count(what).map(([, times]) => times)).toEqual([2]);
     expect(provider.requests.length - before).toBe(2);
   });
 });
@@ -105,7 +116,11 @@ test('eight parallel turns on three workers are each paid once', async () => {
   const before = provider.requests.length;
   const prompts = Array.from({ length: 8 }, (_, i) => `turn ${i}`);
   const { workflow } = await client();
-  const result = await workflow.execute('parallelTurns', { taskQueue, workflowId: taskQueue, args: [prompts] });
+  const result = await workflow.execute('parallelTurns', {
+    taskQueue,
+    workflowId: taskQueue,
+    args: [prompts],
+  });
   expect(result).toEqual(prompts.map((prompt) => `about ${prompt}`));
   expect(provider.requests.length - before).toBe(8);
   await Promise.all(workers.map((worker) => worker.kill()));

@@ -3,7 +3,10 @@ import { runChaos } from '../kit/chaos.ts';
 import { assertReplays } from '../kit/temporal.ts';
 
 /** `TEST_SOAK=10,11,12` names the seeds. */
-const seeds = (process.env['TEST_SOAK'] ?? '').split(',').map(Number).filter((seed) => seed > 1);
+const seeds = (process.env['TEST_SOAK'] ?? '')
+  .split(',')
+  .map(Number)
+  .filter((seed) => seed > 1);
 const all = seeds.length > 0 ? seeds : [11, 12, 13, 14, 15, 16];
 
 test.each(all)(
@@ -16,7 +19,9 @@ test.each(all)(
       attackMs: 40_000,
       ...(seed % 2 === 0 && { continueAfterRecords: 15 }),
     });
-    process.stdout.write(`seed ${seed}: ${JSON.stringify(report.attacks)}, ${report.histories.length} histories\n`);
+    process.stdout.write(
+      `seed ${seed}: ${JSON.stringify(report.attacks)}, ${report.histories.length} histories\n`,
+    );
     expect(new Set(report.outcomes.map((outcome) => JSON.stringify(outcome))).size).toBe(1);
     expect(report.turned).toEqual([]);
     expect(report.repeated).toEqual([]);
