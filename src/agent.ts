@@ -5,6 +5,7 @@ import { askStep } from './loop/ask.ts';
 import { currentPosition } from './loop/current-loop.ts';
 import { assertRecordable } from './loop/recordable.ts';
 import type { RunSettings } from './protocol/advance.ts';
+import { assertKnownOptions } from './known-options.ts';
 import { NAME_PATTERN } from './protocol/names.ts';
 import { type Schema, validate } from './tools/schema.ts';
 
@@ -48,12 +49,14 @@ export interface Agent<Input = any, Output = any> {
   execute(input: unknown, context: AgentContext): Promise<unknown>;
 }
 
+const OPTIONS = new Set<keyof AgentOptions>(['input', 'output', 'retries', 'turnRetry', 'turnTimeout', 'taskQueue']);
+
 /**
  * Declares an agent.
  * @param name the workflow type of its runs: letters, digits, `_` and `-`, at most 64
  * @param run the agent's code; it may be started again from the top at any time, so what it does beside model turns and
  *   tools and is not to happen again belongs in `step()`
- * @throws DeclarationError for a bad name
+ * @throws DeclarationError for a bad name, or an option that does not exist
  */
 export function agent<Input, Output>(
   name: string,
@@ -65,6 +68,10 @@ export function agent<Input, Output>(
       `Cannot declare an agent named ${JSON.stringify(name)}: use letters, digits, "_" and "-", at most 64, not starting with a digit.`,
     );
   }
+  if (name in Object.prototype) {
+    throw new DeclarationError(`Cannot declare an agent named "${name}": every object has a property of that name. Use another.`);
+  }
+  assertKnownOptions(options, OPTIONS, `Cannot declare agent ${name}`);
   const { retries, turnRetry, turnTimeout, taskQueue } = options;
   const execute = async (input: unknown, context: AgentContext): Promise<unknown> => {
     const given = options.input

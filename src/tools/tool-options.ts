@@ -1,6 +1,7 @@
 /** What a tool is, and what its options mean. */
 import type { Duration, RetryPolicy } from '@temporalio/common';
 import { DeclarationError, ToolInputError } from '../errors/index.ts';
+import { assertKnownOptions } from '../known-options.ts';
 import { NAME_PATTERN } from '../protocol/names.ts';
 import type { OnUncertain, StepOptions } from '../protocol/step.ts';
 import { isSchema, type JsonSchema, type Schema, validate } from './schema.ts';
@@ -120,10 +121,7 @@ export function assertToolOptions(options: ToolOptions<any, any, any>): void {
       `Cannot declare a tool named ${JSON.stringify(name)}: providers take letters, digits, "_" and "-", at most 64, not starting with a digit.`,
     );
   }
-  const unknown = Object.keys(options).find((option) => !OPTIONS.has(option as keyof ToolOptions<any, any, any>));
-  if (unknown !== undefined) {
-    throw new DeclarationError(`Cannot declare tool ${name}: this version has no option "${unknown}".`);
-  }
+  assertKnownOptions(options, OPTIONS, `Cannot declare tool ${name}`);
   if (!isSchema(parameters) && (typeof parameters !== 'object' || parameters === null)) {
     throw new DeclarationError(`Cannot declare tool ${name}: "parameters" must be a schema; z.object({}) takes nothing.`);
   }

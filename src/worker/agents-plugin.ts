@@ -17,6 +17,7 @@ import { LoopHost } from '../loop/loop-host.ts';
 import { guardRejections } from '../loop/rejection-guard.ts';
 import type { RunSettings } from '../protocol/advance.ts';
 import { ADVANCE } from '../protocol/names.ts';
+import { assertKnownOptions } from '../known-options.ts';
 import { byName, declared } from '../tools/declared.ts';
 import type { Tool } from '../tools/tool-options.ts';
 import { refuseAgentImports } from './refuse-agent-imports.ts';
@@ -48,6 +49,17 @@ export interface AgentsPluginOptions {
   continueAfterRecords?: number;
 }
 
+const OPTIONS = new Set<keyof AgentsPluginOptions>([
+  'agents',
+  'tools',
+  'heartbeatTimeout',
+  'parkAfter',
+  'maxLoops',
+  'agentMissingTimeout',
+  'watchFor',
+  'continueAfterRecords',
+]);
+
 /**
  * Makes a worker run agents: `Worker.create({ taskQueue, plugins: [new AgentsPlugin({ agents: [support] })] })`.
  * Adds the activities, the workflow bundle (unless you pass your own, see `temporal-agents/workflows`), settings that
@@ -61,7 +73,9 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin {
   /** By the activity that belongs to it: the worker that runs is only known by its options. */
   readonly #hosts = new Map<unknown, { host: LoopHost; options: WorkerOptions }>();
 
+  /** @throws DeclarationError for an option that does not exist */
   constructor(options: AgentsPluginOptions = {}) {
+    assertKnownOptions(options, OPTIONS, 'Cannot run agents');
     this.#options = options;
   }
 
@@ -69,7 +83,7 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin {
     const { agents = [] } = this.#options;
     const tools = byName(this.#options.tools ?? declared);
     const { activities, ...rest } = options;
-    const taken = [...tools.keys()].find((name) => activities && name in activities);
+    const taken = [...tools.keys()].find((name) => activities && Object.hasOwn(activities, name));
     if (taken !== undefined) {
       throw new DeclarationError(`Cannot serve tool "${taken}": the worker has an activity of that name. Rename one.`);
     }
@@ -108,14 +122,18 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin {
     if (!own) return await next(worker);
     const { host, options } = own;
     guardRejections((message, error) => loggerOf(worker).error(message, { error }));
-    const hostWorker = await Worker.create({
-      ...hostSettings(worker, options),
-      taskQueue: host.queue,
-      activities: hostActivities(host),
-    });
-    silenceNoWorkflows(hostWorker);
+    const createOwn = async () => {
+      const hostWorker = await Worker.create({
+        ...hostSettings(worker, options),
+        taskQueue: host.queue,
+        activities: hostActivities(host),
+      });
+      silenceNoWorkflows(hostWorker);
+      return hostWorker;
+    };
     try {
-      await runTogether(() => next(worker), worker, hostWorker);
+      // At once: whoever runs a worker may stop it in the next line.
+      await runTogether(next(worker), worker, createOwn);
     } finally {
       host.close();
       this.#hosts.delete(activities.get(ADVANCE));
@@ -194,17 +212,26 @@ function silenceNoWorkflows(worker: Worker): void {
   Object.assign(worker, { logger: Object.assign(Object.create(logger), { warn }) });
 }
 
-/** Runs both workers; the host's stops when the other has drained, and takes the other along if it dies. */
-async function runTogether(runShared: () => Promise<void>, shared: Worker, own: Worker): Promise<void> {
-  const ownRun = own.run();
-  const ownEnd = ownRun.finally(() => {
-    if (shared.getState() === 'RUNNING') shared.shutdown();
-  });
-  ownEnd.catch(() => {});
+/** Runs the host's own worker beside the other: it stops when that has drained, and takes it along if it dies. */
+async function runTogether(sharedRun: Promise<void>, shared: Worker, createOwn: () => Promise<Worker>): Promise<void> {
+  sharedRun.catch(() => {});
   try {
-    await runShared();
-  } finally {
-    if (own.getState() === 'RUNNING') own.shutdown();
-    await ownEnd;
+    const own = await createOwn();
+    const ownEnd = own.run().finally(() => stop(shared));
+    ownEnd.catch(() => {});
+    try {
+      await sharedRun;
+    } finally {
+      stop(own);
+      await ownEnd;
+    }
+  } catch (error) {
+    stop(shared);
+    await sharedRun;
+    throw error;
   }
+}
+
+function stop(worker: Worker): void {
+  if (worker.getState() === 'RUNNING') worker.shutdown();
 }
