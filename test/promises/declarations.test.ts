@@ -1,0 +1,182 @@
+import { describe, expect, test } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { z } from 'zod';
+import { agent, DeclarationError, tool } from '../../src/index.ts';
+import { freePort } from '../../src/servers/free-port.ts';
+import { AgentsPlugin } from '../../src/worker/index.ts';
+import * as agents from '../fixtures/error-agents.ts';
+import { client, unique, workflowBundle } from '../kit/temporal.ts';
+import { nativeConnection, startWorker } from '../kit/workers.ts';
+
+describe('a worker is not made', () => {
+  const echo = (name: string) =>
+    tool({ name, description: 'Echoes.', parameters: z.object({}), execute: () => 'echo' });
+  const [one, another] = [agent('same', async () => 1), agent('same', async () => 2)];
+  const create = async (plugin: ConstructorParameters<typeof AgentsPlugin>[0], activities = {}) =>
+    await Worker.create({
+      connection: await nativeConnection(),
+      workflowBundle,
+      taskQueue: unique('declared'),
+      activities,
+      plugins: [new AgentsPlugin(plugin)],
+    });
+
+  test.each([
+    [
+      'two agents of one name',
+      async () => await create({ tools: [], agents: [one, another] }),
+      'two agents named "same"',
+    ],
+    [
+      'two tools of one name',
+      async () => await create({ tools: [echo('twin'), echo('twin')] }),
+      'two tools named "twin"',
+    ],
+    [
+      "an activity that has a tool's name",
+      async () => await create({ tools: [echo('lookup')] }, { lookup: async () => 'own' }),
+      'tool "lookup": the worker has an activity of that name',
+    ],
+    [
+      'an option that does not exist',
+      async () => await create({ tools: [], agents: [one], agentMissingTimout: '1s' } as object),
+      'no option "agentMissingTimout"',
+    ],
+  ])('for %s', async (_, make, says) => {
+    const error: unknown = await make().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(DeclarationError);
+    expect((error as Error).message).toContain(says);
+  });
+
+  test('but it is for a tool that has the name of a property of every object', async () => {
+    const worker = await create(
+      { agents: [one], tools: [echo('toString'), echo('constructor')] },
+      { own: async () => 1 },
+    );
+    const { activities } = worker.options;
+    expect([...(activities as ReadonlyMap<string, unknown>).keys()]).toEqual(
+      expect.arrayContaining(['toString', 'constructor', 'own']),
+    );
+    await worker.runUntil(async () => {});
+  });
+});
+
+describe('a worker that is stopped as soon as it runs', () => {
+  const create = async () =>
+    await Worker.create({
+      connection: await nativeConnection(),
+      workflowBundle,
+      taskQueue: unique('stopped'),
+      plugins: [new AgentsPlugin({ tools: [], agents: [agents.strict] })],
+    });
+
+  test('stops', async () => {
+    const worker = await create();
+    const run = worker.run();
+    expect(worker.getState()).toBe('RUNNING');
+    worker.shutdown();
+    await run;
+    expect(worker.getState()).toBe('STOPPED');
+  });
+
+  test('gives what it ran until', async () => {
+    const worker = await create();
+    expect(await worker.runUntil(async () => 'done')).toBe('done');
+  });
+});
+
+describe('a declaration is refused', () => {
+  /** A schema as zod 3 makes it: it validates, and knows no JSON Schema. */
+  const old = {
+    '~standard': { version: 1, vendor: 'zod', validate: (value: unknown) => ({ value }) },
+  } as const;
+  const take = (parameters: object, more = {}) =>
+    tool({
+      name: 'take',
+      description: 'Takes.',
+      parameters: parameters as z.ZodType,
+      execute: () => 1,
+      ...more,
+    });
+  const named = [
+    ['nothing', ''],
+    ['a space', 'a b'],
+    ['a dot', 'a.b'],
+    ['a slash', 'a/b'],
+    ['a digit first', '1a'],
+    ['an umlaut', 'tär'],
+    ['65 characters', 'a'.repeat(65)],
+  ] as const;
+
+  test.each([
+    ['parameters with a date', () => take(z.object({ on: z.date() })), /parameters of tool take .*Date/],
+    [
+      'parameters with a bigint',
+      () => take(z.object({ sum: z.bigint() })),
+      /parameters of tool take .*BigInt/,
+    ],
+    [
+      'parameters of an old library',
+      () => take(old),
+      /parameters of tool take .*zod at this version cannot do it/,
+    ],
+    ['an unknown option of a tool', () => take(z.object({}), { retry: 3 }), /tool take: .*no option "retry"/],
+    [
+      'an unknown option of an agent',
+      () => agent('a', async () => 1, { retry: 3 } as object),
+      /agent a: .*no option "retry"/,
+    ],
+    ...named.map(
+      ([what, name]) =>
+        [`a tool's name with ${what}`, () => take(z.object({}), { name }), /tool named/] as const,
+    ),
+    [
+      "an agent's name that every object has",
+      () => agent('constructor', async () => 1),
+      /agent named "constructor"/,
+    ],
+    ...named.map(
+      ([what, name]) =>
+        [`an agent's name with ${what}`, () => agent(name, async () => 1), /agent named/] as const,
+    ),
+  ])('for %s', (_, declare, says) => {
+    expect(declare).toThrow(DeclarationError);
+    expect(declare).toThrow(says);
+  });
+});
+
+describe('without a server', () => {
+  test('worker and client fail by themselves', async () => {
+    const nowhere = `127.0.0.1:${await freePort()}`;
+    await expect(NativeConnection.connect({ address: nowhere })).rejects.toThrow(/connect|transport/i);
+    await expect(Connection.connect({ address: nowhere, connectTimeout: '2s' })).rejects.toThrow(/connect/i);
+    const lazy = Connection.lazy({ address: nowhere, connectTimeout: '2s' });
+    const { workflow } = new Client({ connection: lazy });
+    await expect(
+      workflow.start(agents.strict, { taskQueue: 'none', workflowId: 'none', args: [{ n: 1 }] }),
+    ).rejects.toThrow(/start Workflow|connect/i);
+    await lazy.close();
+  });
+});
+
+test.each(['approve', 'records', 'waiting', 'agentRun', 'default'])(
+  'an agent may be called %s',
+  async (name) => {
+    const taskQueue = unique('names');
+    const worker = await startWorker({
+      taskQueue,
+      plugin: { tools: [], agents: [agent(name, async (n: number) => n + 1)] },
+    });
+    const { workflow } = await client();
+    expect(
+      await workflow.execute(name, {
+        taskQueue,
+        workflowId: taskQueue,
+        args: [1],
+        workflowRunTimeout: '10s',
+      }),
+    ).toBe(2);
+    await worker.stop();
+  },
+);
