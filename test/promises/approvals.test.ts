@@ -168,7 +168,7 @@ describe('a signal that cannot be accepted', () => {
   const refusals = ({ refused }: Waiting) => refused.map(({ signal, reason }) => [signal, reason]);
 
   test('is refused and listed with its reason, whatever it holds, and the run goes on', async () => {
-    const { spawn, start, taskQueue } = await scene();
+    const { spawn, taskQueue } = await scene();
     const worker = await spawn();
     const { workflow } = await client();
     // Too early: the run has not even asked.
