@@ -4,8 +4,9 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { approve, reject, waiting, type Waiting } from '../../src/index.ts';
 import { findServerBinary } from '../../src/servers/index.ts';
+import type { AgentsPluginOptions } from '../../src/worker/index.ts';
 import { newEffects, tally } from '../kit/effects.ts';
-import { address, client, eventsOf, unique, until } from '../kit/temporal.ts';
+import { address, chainOf, client, eventsOf, unique, until } from '../kit/temporal.ts';
 import { sightings, untilWaiting } from '../kit/waiting-runs.ts';
 import { QUICK_PLUGIN, QUICK_START, QUICK_WORKER, spawnWorker } from '../kit/workers.ts';
 
@@ -15,14 +16,14 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
 });
 
-async function scene() {
+async function scene(plugin: AgentsPluginOptions = {}) {
   const taskQueue = unique('approvals');
   const log = newEffects();
   const spawn = async () => {
     const worker = await spawnWorker({
       taskQueue,
       module,
-      plugin: QUICK_PLUGIN,
+      plugin: { ...QUICK_PLUGIN, ...plugin },
       worker: QUICK_WORKER,
       env: { EFFECTS: log },
     });
@@ -42,7 +43,7 @@ const rejection = (message: string) => ({
 
 /** Types of the activities that a run has scheduled. */
 async function scheduled(handle: WorkflowHandle): Promise<(string | null | undefined)[]> {
-  const events = eventsOf([await handle.fetchHistory()], 'activityTaskScheduled');
+  const events = eventsOf(await chainOf(handle), 'activityTaskScheduled');
   return events.map((event) => event.activityTaskScheduledEventAttributes!.activityType!.name);
 }
 
@@ -80,8 +81,11 @@ test('a tool that needs approval is not scheduled before it, and runs once after
   expect(tally(log)).toEqual({ wiped: 1 });
 });
 
-test('parallel approvals keep their ids over a kill, and reach their own calls in whatever order they are answered', async () => {
-  const { spawn, start, log } = await scene();
+test.each([
+  ['a kill', {}],
+  ['a kill and continue-as-new', { continueAfterRecords: 1 }],
+])('parallel approvals keep their ids over %s, and reach their own calls in any order', async (_, plugin) => {
+  const { spawn, start, log } = await scene(plugin);
   const first = await spawn();
   const handle = await start('bank', ['ann', 'bob', 'cid', 'dan']);
   const ids = ['transfer-1', 'transfer-2', 'transfer-3', 'transfer-4'];
@@ -115,6 +119,8 @@ test('parallel approvals keep their ids over a kill, and reach their own calls i
     ['sent to ann', 1],
   ]);
   expect((await scheduled(handle)).filter((type) => type === 'transfer')).toHaveLength(2);
+  const continued = eventsOf(await chainOf(handle), 'workflowExecutionContinuedAsNew');
+  expect(continued.length > 0).toBe('continueAfterRecords' in plugin);
 });
 
 test('the details of a run show what waits, with the payload ready to copy, and no longer what was decided', async () => {

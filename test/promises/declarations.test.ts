@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Client, Connection } from '@temporalio/client';
+import { Connection } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { z } from 'zod';
 import { agent, DeclarationError, tool } from '../../src/index.ts';
