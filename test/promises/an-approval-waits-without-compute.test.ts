@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
@@ -37,11 +38,14 @@ const workers = {
     }),
 };
 
-/** The one approval a run waits for, once nothing of it is running. */
+/** The one approval a run waits for, once nothing of it is running and nothing more comes to its history. */
 async function atRest(handle: WorkflowHandle): Promise<string> {
   return await until(async () => {
     const { approvals } = await handle.query(waiting);
-    return approvals.length === 1 && (await running(handle)).length === 0 && approvals[0]!.id;
+    if (approvals.length !== 1 || (await running(handle)).length > 0) return false;
+    const { historyLength } = await handle.describe();
+    await delay(300);
+    return (await handle.describe()).historyLength === historyLength && approvals[0]!.id;
   }, 'an approval, and nothing running');
 }
 
