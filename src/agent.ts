@@ -49,7 +49,14 @@ export interface Agent<Input = any, Output = any> {
   execute(input: unknown, context: AgentContext): Promise<unknown>;
 }
 
-const OPTIONS = new Set<keyof AgentOptions>(['input', 'output', 'retries', 'turnRetry', 'turnTimeout', 'taskQueue']);
+const OPTIONS = new Set<keyof AgentOptions>([
+  'input',
+  'output',
+  'retries',
+  'turnRetry',
+  'turnTimeout',
+  'taskQueue',
+]);
 
 /**
  * Declares an agent.
@@ -69,17 +76,27 @@ export function agent<Input, Output>(
     );
   }
   if (name in Object.prototype) {
-    throw new DeclarationError(`Cannot declare an agent named "${name}": every object has a property of that name. Use another.`);
+    throw new DeclarationError(
+      `Cannot declare an agent named "${name}": every object has a property of that name. Use another.`,
+    );
   }
   assertKnownOptions(options, OPTIONS, `Cannot declare agent ${name}`);
   const { retries, turnRetry, turnTimeout, taskQueue } = options;
   const execute = async (input: unknown, context: AgentContext): Promise<unknown> => {
     const given = options.input
-      ? await validate(options.input, input, (issues) => new AgentInputError(`The input of agent ${name} does not fit: ${issues}`))
+      ? await validate(
+          options.input,
+          input,
+          (issues) => new AgentInputError(`The input of agent ${name} does not fit: ${issues}`),
+        )
       : input;
     const output = await run(given as Input, context);
     const result = options.output
-      ? await validate(options.output, output, (issues) => new AgentOutputError(`The output of agent ${name} does not fit: ${issues}`))
+      ? await validate(
+          options.output,
+          output,
+          (issues) => new AgentOutputError(`The output of agent ${name} does not fit: ${issues}`),
+        )
       : output;
     assertRecordable(result, `The output of agent ${name}`);
     return result;
@@ -90,7 +107,11 @@ export function agent<Input, Output>(
       return (await execute(input, { signal: new AbortController().signal })) as Output;
     }
     if (options.input) {
-      await validate(options.input, input, (issues) => new AgentInputError(`The input of agent ${name} does not fit: ${issues}`));
+      await validate(
+        options.input,
+        input,
+        (issues) => new AgentInputError(`The input of agent ${name} does not fit: ${issues}`),
+      );
     }
     assertRecordable(input, `The input of agent ${name}`);
     return await askStep<Output>({

@@ -5,6 +5,7 @@
 import * as wf from '@temporalio/workflow';
 import type { Advance, AdvanceInput, LoopEnd, RunCarry, RunSettings } from '../src/protocol/advance.ts';
 import {
+  CROWDED_IN_FLIGHT,
   DRAIN_AT_EVENTS,
   MAX_CARRY_BYTES,
   MAX_HISTORY_BYTES,
@@ -18,12 +19,15 @@ import { Approvals } from '../src/records/approvals.ts';
 import { agentBackoff, isWatched } from '../src/records/outcomes.ts';
 import { runDetails } from '../src/records/run-details.ts';
 import { jsonBytes, largestRecord, RunRecords } from '../src/records/run-records.ts';
+import { handleSignal } from './raw-signals.ts';
 import { type Answer, type InFlight, type StepContext, takeStep } from './take-step.ts';
 
 const CANCEL_GRACE = '10 seconds';
 /** How long a run that is over waits for tools that may have an effect, so that a resumed run has their records. */
 const EFFECTS_GRACE = '2 minutes';
-const { [ADVANCE]: advance } = wf.proxyLocalActivities<Record<typeof ADVANCE, (input: AdvanceInput) => Promise<Advance>>>({
+const { [ADVANCE]: advance } = wf.proxyLocalActivities<
+  Record<typeof ADVANCE, (input: AdvanceInput) => Promise<Advance>>
+>({
   startToCloseTimeout: '1 minute',
   retry: { maximumInterval: '5s' },
 });
@@ -53,6 +57,7 @@ class AgentRun {
   /** Keys asked by any loop that have no record; true: since a loop with changed code left the recorded path. */
   readonly #open: Map<string, boolean>;
   readonly #backlog: Step[] = [];
+  #maxInFlight = MAX_IN_FLIGHT;
   /** What the present loop has asked, by key. */
   #asked = new Map<string, Step>();
   /** The loop the run knows, its host, how many records it has had, and the last step number taken from it. */
@@ -66,13 +71,20 @@ class AgentRun {
   #divergedEpoch: string | undefined;
   #agentFailures: number;
   #lostBuilds = 0;
-  #poked = false;
+  #agains = 0;
+  /** How often something asked to act on what came, and how much of that was granted; see `StepContext.mayAct`. */
+  #actsAsked = 0;
+  #actsGranted = 0;
+  /** The last epoch that left a trace of its build. */
+  #traced: string | undefined;
+  /** Signals of the loop, and how many of them it was answered. */
+  #pokes = 0;
+  #pokesTaken = 0;
   /** The loop whose host is known to be gone. */
   #lostEpoch: string | undefined;
   #watching = false;
   /** The loop was quiet beside a long wait: the answer to that wait will tell whether it lives. */
   #quiet = false;
-  #draining = false;
   #tooLarge: StepFailure | undefined;
   #cancelling = false;
   #cancelSent = false;
@@ -95,28 +107,32 @@ class AgentRun {
       host: () => this.#host,
       settings: () => this.#settings,
       askedNow: (key) => this.#asked.has(key),
+      mayAct: async () => {
+        const ask = ++this.#actsAsked;
+        await wf.condition(() => this.#actsGranted >= ask);
+      },
       approvals: this.#approvals,
       losses: this.#losses,
       sleeps: this.#sleeps,
     };
     for (const signal of [approve, reject]) {
-      wf.setHandler(signal, (payload: unknown) => {
+      handleSignal(signal.name, (payload) => {
         const refusal = this.#approvals.decide(signal.name, payload, Date.now());
         if (refusal !== undefined) wf.log.warn(`Signal ${signal.name} refused: ${refusal}`);
         this.#describe();
       });
     }
     wf.setHandler(wf.defineSignal<[string]>(POKE_SIGNAL), (epoch) => {
-      if (epoch === this.#epoch) this.#poked = true;
+      if (epoch === this.#epoch) this.#pokes++;
     });
     wf.setHandler(wf.defineSignal<[string]>(BUILD_SIGNAL), (epoch) => {
+      this.#traced = epoch;
       if (epoch !== this.#epoch) this.#lostBuilds++;
     });
     wf.setHandler(recordsQuery, () => this.#records.list);
     wf.setHandler(waiting, () => ({ approvals: this.#pending(), refused: this.#approvals.refused }));
     wf.CancellationScope.current().cancelRequested.catch(() => {
       this.#cancelling = true;
-      this.#body.cancel();
     });
   }
 
@@ -127,11 +143,6 @@ class AgentRun {
       this.#failNearTheLimit();
       if (this.#mayContinueAsNew(got)) await this.#continueAsNew();
       this.#dispatchAll(got.steps ?? []);
-      // A new workflow task: the commands of one task must fit one message.
-      if (got.more) {
-        await wf.sleep(1);
-        continue;
-      }
       if (got.end) {
         if (await this.#restarts(got.end)) continue;
         return await this.#finish(got.end);
@@ -139,7 +150,6 @@ class AgentRun {
       this.#quiet = false;
       this.#describe();
       await this.#untilDue();
-      if (this.#isLost()) this.#forgetLoop();
     }
   }
 
@@ -147,20 +157,25 @@ class AgentRun {
     return this.#epoch !== undefined && this.#lostEpoch === this.#epoch;
   }
 
-  /** Gives the loop everything answered so far. `undefined`: that loop is gone; the next call builds another. */
+  /**
+   * Gives the loop everything answered so far. `undefined`: ask again, or that loop is gone and another must be built.
+   * Events may come while this waits; what follows goes by what the answer took account of (`took`), not by what is known
+   * when it comes, so that a replay, which may know of them before, does the same.
+   */
   async #advance(): Promise<Advance | undefined> {
-    const given = this.#records.size - this.#from;
-    const cancel = this.#cancelling && !this.#cancelSent;
-    this.#poked = false;
+    const builds = this.#epoch === undefined || this.#isLost();
+    const from = builds ? 0 : this.#from;
     const got = await advance({
       agent: this.#agent,
       input: this.#input,
-      from: this.#from,
-      records: this.#records.since(this.#from),
-      seen: this.#seen,
-      busy: this.#inFlight.size > 0,
-      taskTimeoutMs: wf.workflowInfo().taskTimeoutMs,
-      ...(this.#epoch === undefined
+      from,
+      records: this.#records.since(from),
+      seen: builds ? 0 : this.#seen,
+      inFlight: this.#inFlight.size,
+      pokes: this.#pokes,
+      acts: this.#actsAsked - this.#actsGranted > 0 ? this.#actsAsked : 0,
+      ...this.#task(),
+      ...(builds
         ? {
             pending: [...this.#open.keys()],
             pendingChanged: [...this.#open].filter(([, changed]) => changed).map(([key]) => key),
@@ -168,27 +183,55 @@ class AgentRun {
             ...(this.#lostBuilds > 0 && { lostBuilds: this.#lostBuilds }),
           }
         : { epoch: this.#epoch }),
-      ...(cancel && { cancel: true as const }),
+      ...(this.#cancelling && (builds || !this.#cancelSent) && { cancel: true as const }),
     });
-    // Whatever it answered, the process that built came back.
-    if (this.#epoch === undefined) this.#lostBuilds = 0;
+    if (got.again) {
+      this.#agains++;
+      if (got.crowded) this.#maxInFlight = Math.max(CROWDED_IN_FLIGHT, Math.floor(this.#maxInFlight / 4));
+      return undefined;
+    }
+    this.#agains = 0;
     if (got.lost === 'unknown agent') {
       // Fails this task, not the run: another worker may have the agent, as Temporal does for unknown workflow types.
       throw new Error(`This worker has no agent named "${this.#agent}".`);
     }
     if (got.lost !== undefined) {
-      this.#forgetLoop();
+      this.#lostEpoch = this.#epoch;
       return undefined;
     }
-    if (got.built) {
-      this.#epoch = got.built.epoch;
-      this.#host = got.built.host;
-      this.#settings = got.built.settings ?? {};
-    }
+    if (got.built) await this.#meet(got.built);
     this.#noteAsked(got);
-    if (cancel) this.#cancelSent = true;
-    this.#from += given;
+    const { records = 0, pokes = 0, acts = 0, cancel } = got.took ?? {};
+    this.#from = records;
+    this.#pokesTaken = Math.max(this.#pokesTaken, pokes);
+    this.#actsGranted = Math.max(this.#actsGranted, acts);
+    if (cancel) {
+      this.#cancelSent = true;
+      this.#body.cancel();
+    }
     return got;
+  }
+
+  /** A loop was built: what the run knew of the one before is of no use. */
+  async #meet(built: NonNullable<Advance['built']>): Promise<void> {
+    this.#epoch = built.epoch;
+    this.#host = built.host;
+    this.#settings = built.settings ?? {};
+    this.#lostBuilds = 0;
+    this.#cancelSent = false;
+    this.#seen = 0;
+    this.#asked = new Map();
+    if (built.traced) await this.#traceHere(built.epoch);
+  }
+
+  /** A task that ends the run is refused while a signal is on its way, and each attempt would send another. */
+  async #traceHere(epoch: string): Promise<void> {
+    await wf.condition(() => this.#traced === epoch, '5 seconds');
+  }
+
+  #task(): Pick<AdvanceInput, 'taskTimeoutMs' | 'historyLength' | 'agains'> {
+    const { taskTimeoutMs, historyLength } = wf.workflowInfo();
+    return { taskTimeoutMs, historyLength, ...(this.#agains > 0 && { agains: this.#agains }) };
   }
 
   #noteAsked({ divergedAt, steps = [] }: Advance): void {
@@ -198,16 +241,9 @@ class AgentRun {
       for (const key of this.#open.keys()) this.#open.set(key, false);
     }
     for (const { key } of steps) {
-      if (!this.#records.has(key) && !this.#open.has(key)) this.#open.set(key, this.#divergedAt !== undefined);
+      if (!this.#records.has(key) && !this.#open.has(key))
+        this.#open.set(key, this.#divergedAt !== undefined);
     }
-  }
-
-  #forgetLoop(): void {
-    this.#epoch = undefined;
-    this.#cancelSent = false;
-    this.#from = 0;
-    this.#seen = 0;
-    this.#asked = new Map();
   }
 
   #dispatchAll(steps: Step[]): void {
@@ -219,11 +255,14 @@ class AgentRun {
       const eager = step.kind !== 'tool' || step.local === true || ++tools <= 3;
       this.#dispatch(step, eager);
     }
+    while (this.#backlog.length > 0 && this.#kindsInFlight().length < this.#maxInFlight) {
+      this.#dispatch(this.#backlog.shift()!, false);
+    }
   }
 
   #dispatch(step: Step, eager: boolean): void {
     if (this.#records.has(step.key) || this.#inFlight.has(step.key)) return;
-    if (this.#inFlight.size >= MAX_IN_FLIGHT) {
+    if (this.#kindsInFlight().length >= this.#maxInFlight) {
       if (!this.#backlog.some((queued) => queued.key === step.key)) this.#backlog.push(step);
       return;
     }
@@ -266,7 +305,10 @@ class AgentRun {
     // found it in flight, may have asked it already.
     const again = this.#asked.get(step.key);
     if (flight.epoch === this.#epoch) this.#lostEpoch = this.#epoch;
-    else if (again) this.#dispatch(again, true);
+    else if (again) {
+      this.#backlog.push(again);
+      this.#actsAsked++;
+    }
   }
 
   #answer(flight: InFlight, answer: Answer): void {
@@ -283,14 +325,15 @@ class AgentRun {
       askedAt,
       answeredAt: Date.now(),
     });
-    while (this.#backlog.length > 0 && this.#inFlight.size < MAX_IN_FLIGHT && !this.#draining) {
-      this.#dispatch(this.#backlog.shift()!, false);
-    }
   }
 
   async #untilDue(): Promise<void> {
     const due = () =>
-      this.#records.size > this.#from || this.#poked || this.#isLost() || (this.#cancelling && !this.#cancelSent);
+      this.#records.size > this.#from ||
+      this.#pokes > this.#pokesTaken ||
+      this.#actsAsked > this.#actsGranted ||
+      this.#isLost() ||
+      (this.#cancelling && !this.#cancelSent);
     if (this.#cancelSent) {
       const more = await wf.condition(due, CANCEL_GRACE);
       if (!more && this.#inFlight.size === 0) throw new wf.CancelledFailure('The run was cancelled.');
@@ -298,22 +341,25 @@ class AgentRun {
     }
     const unwatched = () =>
       !this.#cancelling &&
-      !isWatched({
-        inFlight: [...this.#inFlight.values()].map((flight) => flight.doing),
-        watching: this.#watching,
-        quiet: this.#quiet,
-      });
+      !isWatched({ inFlight: this.#kindsInFlight(), watching: this.#watching, quiet: this.#quiet });
+    if (unwatched()) this.#watch();
     while (!due()) {
-      if (unwatched()) this.#watch();
       await wf.condition(() => due() || unwatched());
+      if (!due()) this.#watch();
     }
+  }
+
+  /** Kinds of the steps in flight, as of the last answer of the loop: what was answered since still counts. */
+  #kindsInFlight(): Step['kind'][] {
+    const since = this.#records.since(this.#from).map(({ kind }) => kind);
+    return [...[...this.#inFlight.values()].map(({ doing }) => doing), ...since];
   }
 
   /** Lets the host hold a loop that is busy with its own work, so that the host's death is noticed. */
   #watch(): void {
     this.#watching = true;
     const epoch = this.#epoch;
-    const quietFor = this.#inFlight.size > 0 ? this.#settings.watchForMs ?? 5_000 : 0;
+    const quietFor = this.#inFlight.size > 0 ? (this.#settings.watchForMs ?? 5_000) : 0;
     const watched = this.#body.run(async () => {
       try {
         const result = await wf.scheduleActivity(AWAIT_LOOP, [epoch, this.#seen, quietFor], {
@@ -327,7 +373,7 @@ class AgentRun {
         if (epoch !== this.#epoch) return;
         if (result === 'quiet') this.#quiet = true;
         else if (result === 'gone') this.#lostEpoch = epoch;
-        else this.#poked = true;
+        else this.#pokes++;
       } catch (error) {
         if (wf.isCancellation(error)) return;
         const cause = error instanceof wf.ActivityFailure ? error.cause : undefined;
@@ -347,7 +393,7 @@ class AgentRun {
     this.#agentFailures++;
     wf.log.warn(`Agent ${this.#agent} failed and is started again: ${end.failure.message}`);
     await wf.condition(() => this.#cancelling, agentBackoff(this.#agentFailures));
-    this.#forgetLoop();
+    this.#lostEpoch = this.#epoch;
     return true;
   }
 
@@ -366,6 +412,7 @@ class AgentRun {
       }
     }
     this.#backlog.length = 0;
+    this.#actsGranted = Infinity;
     this.#describe();
     const grace = this.#cancelling ? CANCEL_GRACE : EFFECTS_GRACE;
     await wf.condition(() => !mustEnd.some((key) => this.#inFlight.has(key)), grace);
@@ -378,8 +425,10 @@ class AgentRun {
     if (got.end || this.#cancelling || this.#tooLarge) return false;
     const info = wf.workflowInfo();
     const limit = this.#settings.continueAfterRecords;
-    const suggested = info.continueAsNewSuggested || (limit !== undefined && this.#records.size - this.#carried >= limit);
-    return suggested && (this.#onlyWaits() || info.historyLength > DRAIN_AT_EVENTS);
+    const suggested =
+      info.continueAsNewSuggested || (limit !== undefined && this.#records.size - this.#carried >= limit);
+    const settled = this.#records.size === this.#from && this.#onlyWaits();
+    return suggested && (settled || info.historyLength > DRAIN_AT_EVENTS);
   }
 
   #onlyWaits(): boolean {
@@ -388,7 +437,6 @@ class AgentRun {
 
   /** The steps just handed out are asked again by the next run's loop. Returns if the records are too large for that. */
   async #continueAsNew(): Promise<void> {
-    this.#draining = true;
     await wf.condition(() => this.#onlyWaits());
     await wf.condition(wf.allHandlersFinished);
     const carry: RunCarry = {
@@ -405,17 +453,20 @@ class AgentRun {
     const bytes = jsonBytes(carry);
     if (bytes > MAX_CARRY_BYTES) {
       const largest = largestRecord(this.#records.list);
-      const named = largest && `; the largest is ${largest.record.kind} ${largest.record.name} with ${largest.bytes} bytes`;
+      const named =
+        largest &&
+        `; the largest is ${largest.record.kind} ${largest.record.name} with ${largest.bytes} bytes`;
       this.#tooLarge = {
         name: 'RecordsTooLargeError',
         message: `Cannot continue as new: the records have ${bytes} bytes, the limit is ${MAX_CARRY_BYTES}${named ?? ''}.`,
       };
-      wf.log.warn(`${this.#tooLarge.message} The run goes on in its present history and fails when that is full.`);
-      this.#draining = false;
+      wf.log.warn(
+        `${this.#tooLarge.message} The run goes on in its present history and fails when that is full.`,
+      );
       return;
     }
-    const { taskTimeoutMs } = wf.workflowInfo();
-    await advance({ agent: this.#agent, input: null, from: 0, records: [], seen: 0, busy: false, taskTimeoutMs, leave: true });
+    const nothing = { from: 0, records: [], seen: 0, inFlight: 0, pokes: 0, acts: 0 };
+    await advance({ agent: this.#agent, input: null, ...nothing, ...this.#task(), leave: true });
     this.#body.cancel();
     await wf.continueAsNew<typeof agentRun>(this.#input, carry);
   }
@@ -423,7 +474,8 @@ class AgentRun {
   #failNearTheLimit(): void {
     if (!this.#tooLarge) return;
     const { historyLength, historySize } = wf.workflowInfo();
-    if (historyLength > MAX_HISTORY_EVENTS || historySize > MAX_HISTORY_BYTES) throw applicationFailure(this.#tooLarge);
+    if (historyLength > MAX_HISTORY_EVENTS || historySize > MAX_HISTORY_BYTES)
+      throw applicationFailure(this.#tooLarge);
   }
 
   #pending() {
@@ -453,9 +505,14 @@ function applicationFailure({ name, message, ...rest }: StepFailure): wf.Applica
 
 /** The failure of a child, of a start that was refused, or of the workflow's own. */
 function failureOf(error: unknown): StepFailure {
-  const cause = error instanceof wf.ChildWorkflowFailure || error instanceof wf.ActivityFailure ? error.cause : error;
+  const cause =
+    error instanceof wf.ChildWorkflowFailure || error instanceof wf.ActivityFailure ? error.cause : error;
   if (cause instanceof wf.ApplicationFailure) {
-    return { name: cause.type ?? 'Error', message: cause.message, ...(cause.details?.[0] as object | undefined) };
+    return {
+      name: cause.type ?? 'Error',
+      message: cause.message,
+      ...(cause.details?.[0] as object | undefined),
+    };
   }
   const { name, message } = cause instanceof Error ? cause : new Error(String(cause));
   return { name, message };

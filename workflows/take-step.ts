@@ -43,6 +43,11 @@ export interface StepContext {
   /** The present loop has asked for this step. */
   askedNow(key: string): boolean;
   approvals: Approvals;
+  /**
+   * Waits until the run may act on what came. What comes to a workflow only changes its state; commands follow from an
+   * answer of the loop. So it does not matter in which order, and in how many activations, events came.
+   */
+  mayAct(): Promise<void>;
   /** Hosts lost under this step, by key. */
   losses: Map<string, number>;
   /** Absolute ends of sleeps, by key. */
@@ -92,11 +97,12 @@ async function decisionOn(run: StepContext, flight: InFlight, key: string, promp
   flight.doing = 'approval';
   try {
     await wf.condition(() => run.approvals.decision(key) !== undefined);
+    await run.mayAct();
+    // An answer to what the present loop has not asked for is kept, but starts nothing until a loop asks.
+    await wf.condition(() => run.askedNow(step.key));
   } finally {
     run.approvals.close(key);
   }
-  // An answer to what the present loop has not asked for is kept, but starts nothing until a loop asks.
-  await wf.condition(() => run.askedNow(step.key));
   flight.doing = doing;
   return run.approvals.decision(key)!;
 }
@@ -143,6 +149,7 @@ async function tool(run: StepContext, flight: InFlight, eager: boolean): Promise
   const heartbeatTimeout =
     options.heartbeatTimeout ?? (step.heartbeats && (run.settings().heartbeatTimeout ?? DEFAULT_HEARTBEAT));
   for (;;) {
+    if (flight.attempts > 0) await run.mayAct();
     flight.attempts++;
     try {
       const value = await wf.scheduleActivity(step.name, [step.input], {
@@ -172,7 +179,10 @@ async function tool(run: StepContext, flight: InFlight, eager: boolean): Promise
       if (outcome === 'uncertain') {
         const verdict = await settleUncertain(run, flight, onUncertain);
         if (verdict) return verdict;
-      } else if (failure.type === 'NotFoundError') await wf.sleep('2 seconds');
+      } else if (failure.type === 'NotFoundError') {
+        await run.mayAct();
+        await wf.sleep('2 seconds');
+      }
     }
   }
 }
@@ -218,7 +228,6 @@ async function call(run: StepContext, flight: InFlight): Promise<Answer | undefi
     heartbeatTimeout: step.options?.heartbeatTimeout ?? settings.heartbeatTimeout ?? DEFAULT_HEARTBEAT,
     summary: step.name,
   };
-  const host = run.host();
   flight.attempts++;
   let result = await attempt(type, { ...options, retry: ONCE });
   if (result.failure) {
@@ -226,14 +235,16 @@ async function call(run: StepContext, flight: InFlight): Promise<Answer | undefi
     const final = retry.nonRetryableErrorTypes?.includes(result.failure.type ?? '');
     if (outcome === 'retry' && attempts !== 1 && !final) {
       flight.attempts++;
+      await run.mayAct();
       await wf.sleep(result.failure.details?.retryAfterMs ?? retry.initialInterval ?? '1s');
       result = { moved: true };
     } else if (outcome === 'moved') result = { moved: true };
   }
   if (result.moved) {
+    await run.mayAct();
     result = await attempt(type, {
       ...options,
-      taskQueue: host,
+      taskQueue: run.host(),
       scheduleToStartTimeout: '5s',
       retry: {
         ...retry,

@@ -3,10 +3,7 @@ import { Worker } from 'node:worker_threads';
 
 /** How often the second thread shows that it lives, in milliseconds. */
 const TICK = 100;
-/**
- * How long after a freeze what was in flight is not trusted, in milliseconds: the server's next task is here at once if
- * it was given out meanwhile. At most a quarter of the task timeout, or that next task would time out as well.
- */
+/** How long after a freeze what begins is still doubtful, in milliseconds: tasks from before it may still come. */
 const SETTLE = 2_000;
 
 /** Slots of the shared memory: last tick, and end and length of the last freeze; wall-clock milliseconds. */
@@ -29,12 +26,7 @@ setInterval(() => {
 }, ${TICK});
 `;
 
-/**
- * A workflow task that timed out while its process was frozen is followed by another one. If a local activity of the
- * first is still running when that comes to the same process, Core (SDK 1.24, `buffer_wft_if_outstanding_work`) puts it
- * on top of state that the history does not have; a replay then cannot follow. So what was in flight at such a freeze is
- * held until the next task is here, and then answers only that its loop is lost, which means the same in either order.
- */
+/** A process that stood still may hold workflow tasks that have timed out meanwhile; see `currentTask`. */
 export class FreezeMonitor {
   readonly #clock = new Float64Array(new SharedArrayBuffer(3 * Float64Array.BYTES_PER_ELEMENT));
   readonly #thread: Worker;
@@ -49,17 +41,13 @@ export class FreezeMonitor {
     await this.#thread.terminate();
   }
 
-  /**
-   * How many milliseconds more to hold what began at `since`; 0 if no freeze touches it that was long enough for a
-   * workflow task to have timed out, with some reserve.
-   */
-  hold(since: number, taskTimeoutMs: number): number {
+  /** Whether a freeze in which a workflow task may have timed out touches what began at `since`. */
+  touches(since: number, taskTimeoutMs: number): boolean {
     const now = Date.now();
     // The process may run again before the other thread has ticked.
     const silent = now - this.#clock[TICKED]!;
     const [endedAt, length] =
       silent >= taskTimeoutMs / 2 ? [now, silent] : [this.#clock[ENDED]!, this.#clock[LENGTH]!];
-    const settle = Math.min(SETTLE, taskTimeoutMs / 4);
-    return length >= taskTimeoutMs / 2 && endedAt + settle > since ? Math.max(1, endedAt + settle - now) : 0;
+    return length >= taskTimeoutMs / 2 && endedAt + SETTLE > since;
   }
 }

@@ -1,21 +1,31 @@
 /** The live loops of one worker process. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
+import { tsToMs } from '@temporalio/common/lib/time.js';
 import type { Agent } from '../agent.ts';
-import type { Advance, AdvanceInput, RunSettings, WatchResult } from '../protocol/advance.ts';
+import type { Advance, AdvanceInput, RunSettings, Took, WatchResult } from '../protocol/advance.ts';
 import { MAX_LOST_BUILDS } from '../protocol/limits.ts';
 import { BUILD_SIGNAL, POKE_SIGNAL } from '../protocol/names.ts';
 import { FreezeMonitor } from './freeze-monitor.ts';
 import { Loop } from './loop.ts';
 import { Poke } from './poke.ts';
 import { RunningCalls } from './running-calls.ts';
+import { currentTask, type CurrentTask, failingSince, type RunContact } from './workflow-task.ts';
 
 /** Patience with a loop that asks nothing, in milliseconds: beside other things in flight, and alone. */
 const PATIENCE_BUSY = 100;
 const PATIENCE_ALONE = 300;
+/**
+ * Steps in flight from which an `advance` is brief, and makes sure of its task: each answer is two events, and the server
+ * ends a task behind which more than 100 events wait.
+ */
+const CROWD = 30;
+const PATIENCE_CROWDED = 5;
+/** How long a task that is not the server's is given to be replaced, the first and the last time. Milliseconds. */
+const AGAIN_AFTER = 50;
+const AGAIN_AT_MOST = 10_000;
 const SWEEP_EVERY = 5_000;
 
 export interface LoopHostOptions {
@@ -31,13 +41,6 @@ export interface LoopHostOptions {
   maxLoops: number;
   /** Milliseconds for which a task for an unknown agent is left to other workers. */
   agentMissingMs: number;
-}
-
-/** The run that asks, and a client to reach it. */
-export interface RunContact {
-  runId: string;
-  workflowId: string;
-  client: Client;
 }
 
 interface Kept {
@@ -83,16 +86,25 @@ export class LoopHost {
    */
   async advance(contact: RunContact, input: AdvanceInput): Promise<Advance> {
     const began = Date.now();
-    const answer = await this.#advance(contact, input);
-    const hold = this.#freezes.hold(began, input.taskTimeoutMs);
-    if (hold === 0) return answer;
-    await delay(hold);
-    const loop = this.find(contact.runId);
-    if (loop) this.#drop(loop, 'this process was frozen');
-    return { lost: 'this process was frozen' };
+    const builds = input.epoch === undefined && !input.leave;
+    // Not on a task that is none: the agent's code would run for nobody.
+    const task = builds ? await this.#task(contact, input) : undefined;
+    if (task?.isOurs === false) return { again: true };
+    const answer = await this.#advance(contact, input, task?.attempt ?? 1);
+    const crowded = input.inFlight >= CROWD;
+    const doubtful = crowded || this.#freezes.touches(began, input.taskTimeoutMs);
+    if (!doubtful || (await this.#task(contact, input)).isOurs) return answer;
+    return { again: true, ...(crowded && { crowded }) };
   }
 
-  async #advance(contact: RunContact, input: AdvanceInput): Promise<Advance> {
+  /** The server's present task; if that is not the one under which this was asked, after a while. */
+  async #task(contact: RunContact, { historyLength, agains = 0 }: AdvanceInput): Promise<CurrentTask> {
+    const task = await currentTask(contact, historyLength);
+    if (!task.isOurs) await delay(Math.min(AGAIN_AT_MOST, AGAIN_AFTER * 2 ** agains));
+    return task;
+  }
+
+  async #advance(contact: RunContact, input: AdvanceInput, attempt: number): Promise<Advance> {
     const { runId } = contact;
     if (input.leave) {
       const loop = this.find(runId);
@@ -101,14 +113,16 @@ export class LoopHost {
     }
     let built: Advance['built'];
     if (input.epoch === undefined) {
-      const answer = await this.#build(contact, input);
-      if (answer) return answer;
-      built = { epoch: this.find(runId)!.epoch, host: this.queue, settings: this.#settingsOf(input.agent) };
+      const answer = await this.#build(contact, input, attempt);
+      if (answer.end || answer.lost !== undefined) return answer;
+      ({ built } = answer);
     }
     const loop = this.find(runId);
     if (!loop) return { lost: 'absent' };
     const wrong =
-      loop.epoch === (input.epoch ?? loop.epoch) ? loop.take(input.from, input.records, input.seen) : 'another loop';
+      loop.epoch === (input.epoch ?? loop.epoch)
+        ? loop.take(input.from, input.records, input.seen)
+        : 'another loop';
     if (wrong !== undefined) {
       this.#drop(loop, wrong);
       return { lost: wrong };
@@ -121,9 +135,9 @@ export class LoopHost {
       this.calls.abortRun(runId, new CancelledFailure('The run was cancelled.'));
       loop.cancel();
     }
-    const got = await loop.next(input.seen, input.busy ? PATIENCE_BUSY : PATIENCE_ALONE);
+    const got = await loop.next(input.seen, patience(input));
     if (loop.dropped) return { lost: 'dropped' };
-    return { ...(built && { built }), ...got };
+    return { ...(built && { built }), took: took(input), ...got };
   }
 
   /** Waits until a loop that is busy with its own work has something, or was quiet for so many milliseconds. */
@@ -166,15 +180,15 @@ export class LoopHost {
     return { ...this.#options.settings, ...this.#options.agents.get(agent)?.settings };
   }
 
-  /** Builds a loop and keeps it. Answers instead when it must not be built here. */
-  async #build(contact: RunContact, input: AdvanceInput): Promise<Advance | undefined> {
+  /** Builds a loop and keeps it. Answers that it is lost, or its end, when it must not be built here. */
+  async #build(contact: RunContact, input: AdvanceInput, attempt: number): Promise<Advance> {
     const { runId } = contact;
     const before = this.find(runId);
     if (before) this.#drop(before, 'another was asked for');
     const agent = this.#options.agents.get(input.agent);
-    const task = await pendingTask(contact);
     if (!agent) {
-      if (Date.now() - task.scheduledAt < this.#options.agentMissingMs) return { lost: 'unknown agent' };
+      const missingFor = Date.now() - (await failingSince(contact));
+      if (missingFor < this.#options.agentMissingMs) return { lost: 'unknown agent' };
       const message = `Cannot run agent "${input.agent}": no worker on this task queue has had it for ${this.#options.agentMissingMs} ms. Pass it to AgentsPlugin({ agents }) of a worker that polls the queue.`;
       return this.#refuse({ name: 'AgentNotFoundError', message });
     }
@@ -187,18 +201,33 @@ export class LoopHost {
       serves: (tool) => this.#options.servedTools.has(tool),
       gone: (lost) => this.#drop(lost, 'its run is gone'),
     });
-    if (task.attempt > 1 || input.lostBuilds) {
-      // An earlier attempt of this task may have died of this very loop. Leave a trace before trying.
-      const handle = contact.client.workflow.getHandle(contact.workflowId, runId);
-      await handle.signal(BUILD_SIGNAL, loop.epoch).catch(() => {});
-    }
+    // An earlier attempt of this task may have died of this very loop. Leave a trace before trying.
+    const traced = (input.lostBuilds || attempt > 1) && (await leaveTrace(contact, loop.epoch));
     this.#makeRoom();
-    return undefined;
+    const settings = this.#settingsOf(input.agent);
+    return { built: { epoch: loop.epoch, host: this.queue, settings, ...(traced && { traced }) } };
   }
 
   #refuse(failure: { name: string; message: string }): Advance {
     return { built: { epoch: 'none', host: this.queue }, end: { failure, final: true } };
   }
+}
+
+function took({ from, records, pokes, acts, cancel }: AdvanceInput): Took {
+  const had = from + records.length;
+  return {
+    ...(had > 0 && { records: had }),
+    ...(pokes > 0 && { pokes }),
+    ...(acts > 0 && { acts }),
+    ...(cancel && { cancel }),
+  };
+}
+
+function patience({ inFlight, records, acts }: AdvanceInput): number {
+  // Nothing for the loop: the run only wants to know that it is still there, before it acts.
+  if (acts > 0 && records.length === 0) return 0;
+  if (inFlight >= CROWD) return PATIENCE_CROWDED;
+  return inFlight > 0 ? PATIENCE_BUSY : PATIENCE_ALONE;
 }
 
 /**
@@ -230,9 +259,14 @@ function keepLoop(
   return loop;
 }
 
-async function pendingTask({ client, workflowId, runId }: RunContact): Promise<{ attempt: number; scheduledAt: number }> {
-  const description = await client.workflow.getHandle(workflowId, runId).describe();
-  const task = description.raw.pendingWorkflowTask;
-  const seconds = Number(task?.originalScheduledTime?.seconds ?? Date.now() / 1000);
-  return { attempt: task?.attempt ?? 1, scheduledAt: seconds * 1000 };
+async function leaveTrace(
+  { client, workflowId, runId }: RunContact,
+  epoch: string,
+): Promise<true | undefined> {
+  try {
+    await client.workflow.getHandle(workflowId, runId).signal(BUILD_SIGNAL, epoch);
+    return true;
+  } catch {
+    return undefined; // then this build is not counted
+  }
 }

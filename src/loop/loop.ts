@@ -243,6 +243,7 @@ export class Loop {
       await eventLoopTurn();
       const steps = this.#batch();
       const more = steps.length < this.#unacknowledged.length || (this.end !== undefined && steps.length > 0);
+      if (more) this.#source.events.ready();
       return this.#result({
         ...(steps.length > 0 && { steps }),
         ...(more && { more: true }),

@@ -13,8 +13,16 @@ export interface AdvanceInput {
   records: StepRecord[];
   /** The highest step number the run has; steps up to it are acknowledged. */
   seen: number;
-  /** Something is in flight, so that more may come soon. */
-  busy: boolean;
+  /** How many steps are in flight, so that more may come soon. */
+  inFlight: number;
+  /** Signals of the loop that the run has had. */
+  pokes: number;
+  /** How often something in the run asked to act on what came: a decision, a call to be tried elsewhere. */
+  acts: number;
+  /** How often in a row the answer was `again`. */
+  agains?: number;
+  /** Length of the history as the workflow sees it: it ends with the start of the present task. */
+  historyLength: number;
   /** At a build: keys of the steps that earlier loops asked and that have no record. */
   pending?: string[];
   /** At a build: those of them that were asked since a loop with changed code left the recorded path. */
@@ -49,14 +57,34 @@ export interface RunSettings {
 /** How a loop ended. */
 export type LoopEnd = { output?: unknown; failure?: undefined } | { failure: StepFailure; final?: boolean };
 
+/** Counts that the run sent; 0 is left out. */
+export interface Took {
+  records?: number;
+  pokes?: number;
+  acts?: number;
+  cancel?: true;
+}
+
 /** The host's answer to `advance`. */
 export interface Advance {
+  /** The task under which this was asked is not the server's: ask again, with whatever is known by then. */
+  again?: true;
+  /** With `again`: so many answers came at once that the server ended the task; keep fewer steps in flight. */
+  crowded?: true;
   /** This process has no loop that is where the run is; why. */
   lost?: string;
   /** A loop was built: its name, where it lives, and what the run must know. */
-  built?: { epoch: string; host: string; settings?: RunSettings };
+  built?: {
+    epoch: string;
+    host: string;
+    settings?: RunSettings;
+    /** A signal that names this epoch is on its way. */
+    traced?: true;
+  };
   steps?: Step[];
-  /** There is more to fetch at once. */
+  /** What this answer took account of; the run goes by this, not by what it has learnt since. */
+  took?: Took;
+  /** There is more than one marker may hold: the loop pokes, since the commands of one task must fit one message. */
   more?: true;
   end?: LoopEnd;
   /** Set once, when this loop leaves the recorded path: how many records there were. */
@@ -85,7 +113,10 @@ export interface ApprovalsCarry {
   /** How many ids were minted for each name. */
   minted: [string, number][];
   /** By key of each step that has asked: its id, its decision, and what a person must know while it waits for one. */
-  asked: [string, { id: string; decision?: Decision; open?: { name: string; prompt: string; askedAt: number } }][];
+  asked: [
+    string,
+    { id: string; decision?: Decision; open?: { name: string; prompt: string; askedAt: number } },
+  ][];
 }
 
 /** A person's decision, as it is recorded. */

@@ -8,6 +8,11 @@ export const MAX_BATCH_BYTES = 512 * 1024;
 export const MAX_CARRY_BYTES = 1_500_000;
 /** Steps in flight: the server takes at most 2,000 pending activities, children and timers each. */
 export const MAX_IN_FLIGHT = 500;
+/**
+ * Steps in flight once their answers came faster than tasks can take them: two events each, and the server ends a task
+ * behind which 100 events wait (`history.maximumBufferedEventsBatch`).
+ */
+export const CROWDED_IN_FLIGHT = 45;
 /** Events at which a run that could not continue as new fails, a little before the server's 51,200 ends it. */
 export const MAX_HISTORY_EVENTS = 48_000;
 /** History bytes at which it fails, a little before the server's 50 MB ends it. */

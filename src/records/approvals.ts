@@ -13,6 +13,15 @@ interface Asked {
 
 const KEPT_REFUSALS = 20;
 
+/** A signal's payload that cannot be decoded. */
+export class Unreadable {
+  readonly why: string;
+
+  constructor(why: string) {
+    this.why = why;
+  }
+}
+
 /**
  * The approvals of one run. Ids are minted here, in the order in which steps ask (`issue_refund-1`), and belong to the
  * step's key, so that they are the same after a crash, a redeploy, a reset and continue-as-new.
@@ -97,6 +106,7 @@ export class Approvals {
   #decide(signal: string, payload: unknown, at: number): string | undefined {
     const waiting = [...this.#asked.values()].filter((asked) => asked.waiting && !asked.decision);
     const ids = waiting.map((asked) => asked.id).join(', ') || 'nothing';
+    if (payload instanceof Unreadable) return `it cannot be read (${clip(payload.why)}); what waits: ${ids}`;
     if (
       typeof payload !== 'object' ||
       payload === null ||

@@ -90,7 +90,9 @@ export async function toolArguments<Args>({ options }: Tool<any, Args, any>, inp
 export function stepOptions({ options }: Tool<any, any, any>): StepOptions {
   const { retries, timeout, taskQueue, heartbeatTimeout, onUncertain } = options;
   return {
-    ...(retries !== undefined && { retry: typeof retries === 'number' ? { maximumAttempts: retries + 1 } : retries }),
+    ...(retries !== undefined && {
+      retry: typeof retries === 'number' ? { maximumAttempts: retries + 1 } : retries,
+    }),
     ...(timeout !== undefined && { startToCloseTimeout: timeout }),
     ...(taskQueue !== undefined && { taskQueue }),
     ...(heartbeatTimeout !== undefined && { heartbeatTimeout }),
@@ -123,7 +125,9 @@ export function assertToolOptions(options: ToolOptions<any, any, any>): void {
   }
   assertKnownOptions(options, OPTIONS, `Cannot declare tool ${name}`);
   if (!isSchema(parameters) && (typeof parameters !== 'object' || parameters === null)) {
-    throw new DeclarationError(`Cannot declare tool ${name}: "parameters" must be a schema; z.object({}) takes nothing.`);
+    throw new DeclarationError(
+      `Cannot declare tool ${name}: "parameters" must be a schema; z.object({}) takes nothing.`,
+    );
   }
   if (typeof retries === 'number' && !(Number.isInteger(retries) && retries >= 0)) {
     throw new DeclarationError(`Cannot declare tool ${name}: "retries" must be a whole number, 0 or more.`);

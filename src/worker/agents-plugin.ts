@@ -16,7 +16,7 @@ import { DeclarationError } from '../errors/index.ts';
 import { LoopHost } from '../loop/loop-host.ts';
 import { guardRejections } from '../loop/rejection-guard.ts';
 import type { RunSettings } from '../protocol/advance.ts';
-import { ADVANCE } from '../protocol/names.ts';
+import { ADVANCE, AWAIT_LOOP } from '../protocol/names.ts';
 import { assertKnownOptions } from '../known-options.ts';
 import { byName, declared } from '../tools/declared.ts';
 import type { Tool } from '../tools/tool-options.ts';
@@ -80,12 +80,17 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin {
   }
 
   configureWorker(options: WorkerOptions): WorkerOptions {
+    // A plugin of the connection configures the host's own worker too, and a worker that has the plugin itself once more.
+    if (options.activities && (ADVANCE in options.activities || AWAIT_LOOP in options.activities))
+      return options;
     const { agents = [] } = this.#options;
     const tools = byName(this.#options.tools ?? declared);
     const { activities, ...rest } = options;
     const taken = [...tools.keys()].find((name) => activities && Object.hasOwn(activities, name));
     if (taken !== undefined) {
-      throw new DeclarationError(`Cannot serve tool "${taken}": the worker has an activity of that name. Rename one.`);
+      throw new DeclarationError(
+        `Cannot serve tool "${taken}": the worker has an activity of that name. Rename one.`,
+      );
     }
     const served = { ...activities, ...toolActivities(tools.values()) };
     if (agents.length === 0) return { ...rest, activities: served };
@@ -143,7 +148,8 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin {
   #createHost(taskQueue: string, agents: readonly Agent[], servedTools: ReadonlySet<object>): LoopHost {
     const named = new Map<string, Agent>();
     for (const agent of agents) {
-      if (named.has(agent.agentName)) throw new DeclarationError(`Cannot run two agents named "${agent.agentName}".`);
+      if (named.has(agent.agentName))
+        throw new DeclarationError(`Cannot run two agents named "${agent.agentName}".`);
       named.set(agent.agentName, agent);
     }
     const { heartbeatTimeout, watchFor, continueAfterRecords } = this.#options;
@@ -213,7 +219,11 @@ function silenceNoWorkflows(worker: Worker): void {
 }
 
 /** Runs the host's own worker beside the other: it stops when that has drained, and takes it along if it dies. */
-async function runTogether(sharedRun: Promise<void>, shared: Worker, createOwn: () => Promise<Worker>): Promise<void> {
+async function runTogether(
+  sharedRun: Promise<void>,
+  shared: Worker,
+  createOwn: () => Promise<Worker>,
+): Promise<void> {
   sharedRun.catch(() => {});
   try {
     const own = await createOwn();
