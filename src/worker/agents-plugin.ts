@@ -71,7 +71,7 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin {
   readonly name = 'temporal-agents';
   readonly #options: AgentsPluginOptions;
   /** By the activity that belongs to it: the worker that runs is only known by its options. */
-  readonly #hosts = new Map<unknown, { host: LoopHost; options: WorkerOptions }>();
+  readonly #hosts = new Map<unknown, LoopHost>();
 
   /** @throws DeclarationError for an option that does not exist */
   constructor(options: AgentsPluginOptions = {}) {
@@ -96,7 +96,7 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin {
     if (agents.length === 0) return { ...rest, activities: served };
     const host = this.#createHost(options.taskQueue, agents, new Set(tools.values()));
     const ours = sharedActivities(host);
-    this.#hosts.set(ours[ADVANCE], { host, options });
+    this.#hosts.set(ours[ADVANCE], host);
     return {
       ...sharedSettings(options),
       ...(options.workflowsPath === undefined && options.workflowBundle === undefined && workflowSource()),
@@ -123,13 +123,12 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin {
 
   async runWorker(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
     const activities = worker.options.activities as ReadonlyMap<string, unknown>;
-    const own = this.#hosts.get(activities.get(ADVANCE));
-    if (!own) return await next(worker);
-    const { host, options } = own;
+    const host = this.#hosts.get(activities.get(ADVANCE));
+    if (!host) return await next(worker);
     guardRejections((message, error) => loggerOf(worker).error(message, { error }));
     const createOwn = async () => {
       const hostWorker = await Worker.create({
-        ...hostSettings(worker, options),
+        ...hostSettings(worker),
         taskQueue: host.queue,
         activities: hostActivities(host),
       });
@@ -189,18 +188,19 @@ function sharedSettings({ tuner }: WorkerOptions): Partial<WorkerOptions> {
   };
 }
 
-function hostSettings(worker: Worker, options: WorkerOptions): Omit<WorkerOptions, 'taskQueue'> {
-  const { dataConverter, identity, interceptors, shutdownGraceTime = '20s', shutdownForceTime } = options;
+/** What the host's own worker has of the other one, all plugins of which have had their say by then. */
+function hostSettings({ connection, options }: Worker): Omit<WorkerOptions, 'taskQueue'> {
+  const { namespace, dataConverter, identity, interceptors, shutdownGraceTime, shutdownForceTime } = options;
   return {
-    ...(worker.connection && { connection: worker.connection }),
-    namespace: worker.options.namespace,
+    ...(connection && { connection }),
+    namespace,
     maxConcurrentActivityTaskExecutions: 2_000,
     maxHeartbeatThrottleInterval: '2s',
     shutdownGraceTime,
     ...(shutdownForceTime !== undefined && { shutdownForceTime }),
     ...(dataConverter && { dataConverter }),
-    ...(identity !== undefined && { identity }),
-    ...(interceptors && { interceptors: { ...interceptors, workflowModules: [] } }),
+    identity,
+    interceptors: { ...interceptors, workflowModules: [] },
   };
 }
 
