@@ -254,7 +254,7 @@ describe('a signal that cannot be accepted', () => {
     }
     await handle.signal('approve', { id: 'transfer-1' });
     expect(await handle.result()).toEqual(['sent to ann']);
-    const reason = expect.stringMatching(/^it cannot be read: .*; what waits: transfer-1$/);
+    const reason = expect.stringMatching(/^it cannot be read \(.+\); what waits: transfer-1$/);
     expect(refusals(await handle.query(waiting))).toEqual(unreadable.map(() => ['approve', reason]));
   });
 });
