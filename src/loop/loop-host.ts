@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
-import { tsToMs } from '@temporalio/common/lib/time.js';
 import type { Agent } from '../agent.ts';
 import type { Advance, AdvanceInput, RunSettings, Took, WatchResult } from '../protocol/advance.ts';
 import { MAX_LOST_BUILDS } from '../protocol/limits.ts';
