@@ -1,7 +1,7 @@
 /** What the server says of the workflow task under which a loop is asked to go on. */
 import type { Client } from '@temporalio/client';
+import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { tsToMs } from '@temporalio/common/lib/time.js';
-import type { temporal } from '@temporalio/proto';
 
 /** `temporal.api.enums.v1.PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_SCHEDULED`: no worker has it yet. */
 const SCHEDULED = 1;
@@ -78,7 +78,7 @@ async function lastEvents({
   client,
   workflowId,
   runId,
-}: RunContact): Promise<temporal.api.history.v1.IHistoryEvent[]> {
+}: RunContact): Promise<NonNullable<History['events']>> {
   const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
     namespace: client.options.namespace,
     execution: { workflowId, runId },

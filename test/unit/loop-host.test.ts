@@ -1,0 +1,276 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import type { Client } from '@temporalio/client';
+import { type Agent, agent, nonCancellable, sleep, step } from '../../src/index.ts';
+import { askStep } from '../../src/loop/ask.ts';
+import { LoopHost, type LoopHostOptions } from '../../src/loop/loop-host.ts';
+import type { Advance, AdvanceInput } from '../../src/protocol/advance.ts';
+import type { Step, StepRecord } from '../../src/protocol/step.ts';
+
+const MINUTE = 60_000;
+const hosts: LoopHost[] = [];
+afterEach(() => {
+  for (const host of hosts.splice(0)) host.close();
+});
+
+/** Asks two turns, one after the other. */
+const two = agent('two', async () => [await turn('first'), await turn('second')]);
+const turn = (name: string) => askStep<string>({ kind: 'turn', name, request: {} });
+const waiting = agent('waiting', async () => await sleep('3 days'));
+const signals: { name: string; epoch: unknown }[] = [];
+
+/** A host, and the run that asks it; the server says that its task is the present one, at this attempt. */
+function hostOf(agents: Agent[], options: Partial<LoopHostOptions> & { attempt?: number } = {}) {
+  const { attempt = 1, ...rest } = options;
+  signals.length = 0;
+  const host = new LoopHost({
+    taskQueue: 'agents',
+    agents: new Map(agents.map((each) => [each.agentName, each])),
+    servedTools: new Set(),
+    settings: {},
+    parkAfterMs: MINUTE,
+    maxLoops: 100,
+    agentMissingMs: MINUTE,
+    ...rest,
+  });
+  hosts.push(host);
+  const handle = {
+    describe: async () => ({ historyLength: 3, raw: { pendingWorkflowTask: { attempt, state: 2 } } }),
+    signal: async (name: string, epoch: unknown) => void signals.push({ name, epoch }),
+  };
+  const workflowService = { getWorkflowExecutionHistoryReverse: async () => ({ history: { events: [] } }) };
+  const client = { workflow: { getHandle: () => handle }, workflowService, options: {} } as unknown as Client;
+  const advance = async (input: Partial<AdvanceInput> = {}, runId = 'run-1'): Promise<Advance> =>
+    await host.advance(
+      { runId, workflowId: runId, client },
+      {
+        agent: agents[0]!.agentName,
+        input: undefined,
+        from: 0,
+        records: [],
+        seen: 0,
+        inFlight: 0,
+        pokes: 0,
+        acts: 0,
+        historyLength: 3,
+        taskTimeoutMs: 10_000,
+        ...input,
+      },
+    );
+  return { host, advance };
+}
+
+const recordOf = ({ key, kind, name }: Step): StepRecord => ({
+  key,
+  kind,
+  name,
+  value: `${name}!`,
+  attempts: 1,
+  askedAt: 0,
+  answeredAt: 0,
+});
+
+describe('a loop is known by its run and its epoch', () => {
+  test('one that is asked for without an epoch is built, and says where it lives', async () => {
+    const { host, advance } = hostOf([two]);
+    const { built, steps } = await advance();
+    expect(built).toMatchObject({ epoch: host.find('run-1')!.epoch, host: host.queue });
+    expect(host.queue).toMatch(/^agents\/host-/);
+    expect(steps!.map(({ name }) => name)).toEqual(['first']);
+  });
+
+  test('one that is asked for by its epoch goes on', async () => {
+    const { advance } = hostOf([two]);
+    const { built, steps } = await advance();
+    const first = recordOf(steps![0]!);
+    const next = { epoch: built!.epoch, records: [first], seen: 1 };
+    expect((await advance(next)).steps!.map(({ name }) => name)).toEqual(['second']);
+  });
+
+  test('one that is not here, or is another, is lost', async () => {
+    const { host, advance } = hostOf([two]);
+    expect(await advance({ epoch: 'other' })).toEqual({ lost: 'absent' });
+    await advance();
+    expect(await advance({ epoch: 'other' })).toEqual({ lost: 'another loop' });
+    expect(host.size).toBe(0);
+  });
+
+  test('one that is not where the run is, is lost', async () => {
+    const { advance } = hostOf([two]);
+    const { built } = await advance();
+    expect((await advance({ epoch: built!.epoch, from: 1 })).lost).toBe('behind');
+  });
+
+  test('a build takes the place of what is there, which is told by its signal alone', async () => {
+    let reason: unknown;
+    const watched = agent('watched', async (_input: undefined, { signal }) => {
+      signal.addEventListener('abort', () => (reason ??= signal.reason));
+      await turn('first');
+    });
+    const { host, advance } = hostOf([watched]);
+    const { built } = await advance();
+    const again = await advance();
+    expect(again.built!.epoch).not.toBe(built!.epoch);
+    expect(host.size).toBe(1);
+    expect(String(reason)).toMatch('This loop was dropped');
+  });
+});
+
+describe('an advance', () => {
+  test('may be repeated: it hands out again what is not acknowledged', async () => {
+    const { advance } = hostOf([two]);
+    const { built, steps } = await advance();
+    const next = { epoch: built!.epoch, records: [recordOf(steps![0]!)], seen: 1 };
+    const [once, again] = [await advance(next), await advance(next)];
+    expect(again).toEqual(once);
+    expect(once.steps).toHaveLength(1);
+  });
+
+  test('never throws for what the agent throws', async () => {
+    const failing = agent('failing', async () => {
+      throw new RangeError('no');
+    });
+    const { advance } = hostOf([failing]);
+    expect((await advance()).end).toEqual({ failure: { name: 'RangeError', message: 'no' } });
+  });
+
+  test('of a run that goes on as a new one drops its loop', async () => {
+    const { host, advance } = hostOf([two]);
+    await advance();
+    expect(await advance({ leave: true })).toEqual({});
+    expect(host.size).toBe(0);
+  });
+
+  test('that builds a loop to cancel it lets it have its records first', async () => {
+    const tidy = agent('tidy', async () => {
+      let done = 'nothing';
+      try {
+        done = await turn('first');
+        await turn('second');
+      } finally {
+        await nonCancellable(() => step(`undo ${done}`, () => 1));
+      }
+    });
+    const { advance } = hostOf([tidy]);
+    const { steps } = await advance();
+    const cancelled = await advance({ records: [recordOf(steps![0]!)], cancel: true });
+    expect(cancelled.steps!.map(({ name, shielded }) => [name, shielded])).toEqual([['undo first!', true]]);
+  });
+});
+
+describe('an agent that this worker lacks', () => {
+  const input = { agent: 'unknown' };
+
+  test('is left to other workers', async () => {
+    const { advance } = hostOf([two]);
+    expect(await advance(input)).toEqual({ lost: 'unknown agent' });
+  });
+
+  test('ends its run after a while, by name', async () => {
+    const { advance } = hostOf([two], { agentMissingMs: 0 });
+    await delay(2);
+    const { end } = await advance(input);
+    expect(end).toMatchObject({ final: true, failure: { name: 'AgentNotFoundError' } });
+    expect(end!.failure!.message).toContain('Cannot run agent "unknown"');
+  });
+});
+
+describe('a loop that kills its process', () => {
+  test('leaves a trace where its task was tried before', async () => {
+    const { advance } = hostOf([two], { attempt: 2 });
+    const { built } = await advance();
+    expect(built).toMatchObject({ traced: true });
+    expect(signals).toEqual([{ name: '__agents_build', epoch: built!.epoch }]);
+  });
+
+  test('leaves none at the first attempt', async () => {
+    await hostOf([two]).advance();
+    expect(signals).toEqual([]);
+  });
+
+  test('is not built any more after a few times', async () => {
+    const { host, advance } = hostOf([two], { attempt: 4 });
+    expect((await advance({ lostBuilds: 3 })).end).toMatchObject({
+      final: true,
+      failure: { name: 'LoopKillsWorkerError' },
+    });
+    expect(host.size).toBe(0);
+  });
+});
+
+describe('a host keeps a loop', () => {
+  const later = () => Date.now() + 2 * MINUTE;
+
+  test('until it has only waited for long', async () => {
+    const { host, advance } = hostOf([waiting]);
+    await advance();
+    host.sweep();
+    expect(host.size).toBe(1);
+    host.sweep(later());
+    expect(host.size).toBe(0);
+  });
+
+  test('that is busy with work of its own, however long', async () => {
+    const busy = agent('busy', async () => await delay(500, undefined, { ref: false }));
+    const { host, advance } = hostOf([busy]);
+    await advance({ inFlight: 1 });
+    host.sweep(later());
+    expect(host.size).toBe(1);
+  });
+
+  test('of which a call runs, however long', async () => {
+    const calling = agent('calling', async () => await step('long', () => new Promise(() => {})));
+    const { host, advance } = hostOf([calling]);
+    const { steps } = await advance();
+    const { key } = steps![0]!;
+    host.calls.join(`run-1/${key}`, host.find('run-1')!.closure(key), MINUTE);
+    host.sweep(later());
+    expect(host.size).toBe(1);
+  });
+
+  test('for which somebody waits', async () => {
+    const { host, advance } = hostOf([waiting]);
+    const { built } = await advance();
+    const watch = host.watch('run-1', built!.epoch, 1, 200);
+    host.sweep(later());
+    expect(host.size).toBe(1);
+    expect(await watch).toBe('quiet');
+  });
+
+  test('beyond the cap only if it does not wait long: a turn is no long wait', async () => {
+    const { host, advance } = hostOf([waiting, two], { maxLoops: 1 });
+    await advance({ agent: 'two' }, 'active-1');
+    await advance({ agent: 'two' }, 'active-2');
+    await advance({ agent: 'waiting' }, 'parked');
+    host.sweep();
+    expect([host.size, host.find('parked')]).toEqual([2, undefined]);
+  });
+
+  test('and drops all of them when it closes', async () => {
+    const { host, advance } = hostOf([two]);
+    await advance();
+    const loop = host.find('run-1')!;
+    host.close();
+    expect([host.size, loop.dropped]).toEqual([0, true]);
+  });
+});
+
+describe('a watch', () => {
+  test.each([
+    ['ready when the loop asks', async () => void (await delay(30), await turn('late')), 'ready'],
+    ['quiet when the loop is', async () => void (await delay(2_000, undefined, { ref: false })), 'quiet'],
+  ])('ends %s', async (_how, body, result) => {
+    const { host, advance } = hostOf([agent('watched', body)]);
+    const { built } = await advance({ acts: 1 });
+    expect(await host.watch('run-1', built!.epoch, 0, 150)).toBe(result);
+  });
+
+  test('ends when the loop is gone', async () => {
+    const { host, advance } = hostOf([waiting]);
+    const { built } = await advance();
+    expect(await host.watch('run-1', 'other', 1, 100)).toBe('gone');
+    const watch = host.watch('run-1', built!.epoch, 1, MINUTE);
+    await advance();
+    expect(await watch).toBe('gone');
+  });
+});
