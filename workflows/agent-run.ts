@@ -77,6 +77,8 @@ class AgentRun {
   #actsGranted = 0;
   /** The last epoch that left a trace of its build. */
   #traced: string | undefined;
+  /** The loop whose trace is on its way. */
+  #awaitsTrace: string | undefined;
   /** Signals of the loop, and how many of them it was answered. */
   #pokes = 0;
   #pokesTaken = 0;
@@ -199,7 +201,7 @@ class AgentRun {
       this.#lostEpoch = this.#epoch;
       return undefined;
     }
-    if (got.built) await this.#meet(got.built);
+    if (got.built) this.#meet(got.built);
     this.#noteAsked(got);
     const { records = 0, pokes = 0, acts = 0, cancel } = got.took ?? {};
     this.#from = records;
@@ -213,7 +215,7 @@ class AgentRun {
   }
 
   /** A loop was built: what the run knew of the one before is of no use. */
-  async #meet(built: NonNullable<Advance['built']>): Promise<void> {
+  #meet(built: NonNullable<Advance['built']>): void {
     this.#epoch = built.epoch;
     this.#host = built.host;
     this.#settings = built.settings ?? {};
@@ -221,12 +223,7 @@ class AgentRun {
     this.#cancelSent = false;
     this.#seen = 0;
     this.#asked = new Map();
-    if (built.traced) await this.#traceHere(built.epoch);
-  }
-
-  /** A task that ends the run is refused while a signal is on its way, and each attempt would send another. */
-  async #traceHere(epoch: string): Promise<void> {
-    await wf.condition(() => this.#traced === epoch, '5 seconds');
+    this.#awaitsTrace = built.traced ? built.epoch : undefined;
   }
 
   #task(): Pick<AdvanceInput, 'taskTimeoutMs' | 'historyLength' | 'agains'> {
@@ -416,6 +413,8 @@ class AgentRun {
     this.#describe();
     const grace = this.#cancelling ? CANCEL_GRACE : EFFECTS_GRACE;
     await wf.condition(() => !mustEnd.some((key) => this.#inFlight.has(key)), grace);
+    // A task that ends the run is refused while a signal is on its way, and each attempt would leave another trace.
+    await wf.condition(() => this.#awaitsTrace === undefined || this.#traced === this.#awaitsTrace);
     if (this.#cancelling) throw new wf.CancelledFailure('The run was cancelled.');
     if (end.failure) throw applicationFailure(end.failure);
     return end.output;

@@ -17,8 +17,8 @@ import { currentTask, type CurrentTask, failingSince, type RunContact } from './
 const PATIENCE_BUSY = 100;
 const PATIENCE_ALONE = 300;
 /**
- * Steps in flight from which an `advance` is brief, and makes sure of its task: each answer is two events, and the server
- * ends a task behind which more than 100 events wait.
+ * Steps in flight from which an `advance` is brief: each answer is two events, and the server ends a task behind which
+ * more than 100 events, or 2 MB of them, wait.
  */
 const CROWD = 30;
 const PATIENCE_CROWDED = 5;
@@ -91,7 +91,7 @@ export class LoopHost {
     if (task?.isOurs === false) return { again: true };
     const answer = await this.#advance(contact, input, task?.attempt ?? 1);
     const crowded = input.inFlight >= CROWD;
-    const doubtful = crowded || this.#freezes.touches(began, input.taskTimeoutMs);
+    const doubtful = input.inFlight > 0 || this.#freezes.touches(began, input.taskTimeoutMs);
     if (!doubtful || (await this.#task(contact, input)).isOurs) return answer;
     return { again: true, ...(crowded && { crowded }) };
   }

@@ -24,7 +24,7 @@ export interface CurrentTask {
  * Looks up the run's present task.
  *
  * A task can be over while its local activity still runs: it timed out under a process that stood still, the server
- * ended it because more than 100 events waited behind it, or it never was one, but a query for which a worker replayed
+ * ended it because more than 100 events or 2 MB waited behind it, or it never was one, but a query for which a worker replayed
  * events that no task has taken yet. Core (SDK 1.24) then puts the next task on top of state that the history does not
  * have, and a replay cannot follow. An answer of `again`, though, means the same in whatever order the events come.
  * @param historyLength the history's length as the workflow saw it: it ends with the start of the task

@@ -1,5 +1,6 @@
 /** The shared dev server: a client for it, and histories read from it. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
@@ -90,17 +91,22 @@ export async function assertReplays(histories: History[]): Promise<void> {
       keepHistory(`failed-${unique('replay')}`, history);
       throw error;
     }
+    const { name } = history.events?.[0]?.workflowExecutionStartedEventAttributes?.workflowType ?? {};
+    if (process.env['RECORD_HISTORIES']) keepHistory(unique(name ?? 'run'), history, recordedHistories);
   }
 }
 
-/** Keeps a history as JSON under `.cache/histories`, to look at or to guard later changes. @public */
-export function keepHistory(name: string, history: History): void {
-  const folder = new URL('../../.cache/histories/', import.meta.url);
+/** Keeps a history under `.cache/histories`, to look at. */
+export function keepHistory(name: string, history: History, folder = new URL('../../.cache/histories/', import.meta.url)): void {
   mkdirSync(folder, { recursive: true });
-  writeFileSync(
-    new URL(`${name}.json`, folder),
-    JSON.stringify(temporal.api.history.v1.History.fromObject(history).toJSON(), null, 1),
-  );
+  writeFileSync(new URL(`${name}.bin.gz`, folder), gzipSync(temporal.api.history.v1.History.encode(history).finish()));
+}
+
+/** Histories that guard later changes of the workflow: `RECORD_HISTORIES=1 npm test -- test/contract` adds to them. */
+export const recordedHistories = new URL('../histories/', import.meta.url);
+
+export function readHistory(path: URL): History {
+  return temporal.api.history.v1.History.decode(gunzipSync(readFileSync(path)));
 }
 
 /** Steps scheduled again although an earlier attempt of theirs had completed; over a whole chain. */
