@@ -236,7 +236,7 @@ function keepLoop(
   kept: Map<string, Kept>,
   { runId, workflowId, client }: RunContact,
   { input, pending = [], pendingChanged = [], divergedAt }: AdvanceInput,
-  host: { agent: Agent; serves(tool: object): boolean; gone(loop: Loop): void },
+  host: { agent: Agent; serves: (tool: object) => boolean; gone: (loop: Loop) => void },
 ): Loop {
   const { agent } = host;
   const poke = new Poke({

@@ -143,18 +143,22 @@ describe('an advance', () => {
 
   test('that builds a loop to cancel it lets it have its records first', async () => {
     const tidy = agent('tidy', async () => {
-      let done = 'nothing';
+      const done: string[] = [];
       try {
-        done = await turn('first');
-        await turn('second');
+        for (const name of ['first', 'second', 'third']) done.push(await turn(name));
       } finally {
-        await nonCancellable(() => step(`undo ${done}`, () => 1));
+        await nonCancellable(() => step(`undo ${done.join(' ')}`, () => 1));
       }
     });
     const { advance } = hostOf([tidy]);
-    const { steps } = await advance();
-    const cancelled = await advance({ records: [recordOf(steps![0]!)], cancel: true });
-    expect(cancelled.steps!.map(({ name, shielded }) => [name, shielded])).toEqual([['undo first!', true]]);
+    const { built, steps: [first] = [] } = await advance();
+    const { steps: [second] = [] } = await advance({
+      epoch: built!.epoch,
+      records: [recordOf(first!)],
+      seen: 1,
+    });
+    const { steps } = await advance({ records: [first!, second!].map(recordOf), cancel: true });
+    expect(steps!.map(({ name, shielded }) => [name, shielded])).toEqual([['undo first! second!', true]]);
   });
 });
 
@@ -257,8 +261,8 @@ describe('a host keeps a loop', () => {
 
 describe('a watch', () => {
   test.each([
-    ['ready when the loop asks', async () => void (await delay(30), await turn('late')), 'ready'],
-    ['quiet when the loop is', async () => void (await delay(2_000, undefined, { ref: false })), 'quiet'],
+    ['ready when the loop asks', async () => await delay(30).then(() => turn('late')), 'ready'],
+    ['quiet when the loop is', async () => await delay(2_000, 'late', { ref: false }), 'quiet'],
   ])('ends %s', async (_how, body, result) => {
     const { host, advance } = hostOf([agent('watched', body)]);
     const { built } = await advance({ acts: 1 });
