@@ -60,9 +60,13 @@ const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.len
 const perStep = (kind: 'bare' | 'agent') => median(times[kind]) / steps;
 const range = times.agent.map((ms, i) => ms / times.bare[i]!).toSorted((a, b) => a - b);
 const line = (text: string) => void process.stdout.write(`${text}\n`);
-line(`${TURNS} turns, ${TURNS - 1} tools, ${ROUNDS} rounds; dev server with transferProcessorMaxPollRPS=2000`);
+line(
+  `${TURNS} turns, ${TURNS - 1} tools, ${ROUNDS} rounds; dev server with transferProcessorMaxPollRPS=2000`,
+);
 line(`bare workflow   ${perStep('bare').toFixed(1)} ms a step`);
-line(`agent           ${perStep('agent').toFixed(1)} ms a step, ${(perStep('agent') / perStep('bare')).toFixed(2)} of bare (${range[0]!.toFixed(2)} to ${range.at(-1)!.toFixed(2)})`);
+line(
+  `agent           ${perStep('agent').toFixed(1)} ms a step, ${(perStep('agent') / perStep('bare')).toFixed(2)} of bare (${range[0]!.toFixed(2)} to ${range.at(-1)!.toFixed(2)})`,
+);
 line(`history         ${Math.round(median(bytes) / steps)} bytes a step, answers of 500 bytes included`);
 line(`worker start    ${Math.round(startMs)} ms (Worker.create)`);
 for (const worker of [bare, agents]) worker.shutdown();

@@ -97,9 +97,16 @@ export async function assertReplays(histories: History[]): Promise<void> {
 }
 
 /** Keeps a history under `.cache/histories`, to look at. */
-export function keepHistory(name: string, history: History, folder = new URL('../../.cache/histories/', import.meta.url)): void {
+function keepHistory(
+  name: string,
+  history: History,
+  folder = new URL('../../.cache/histories/', import.meta.url),
+): void {
   mkdirSync(folder, { recursive: true });
-  writeFileSync(new URL(`${name}.bin.gz`, folder), gzipSync(temporal.api.history.v1.History.encode(history).finish()));
+  writeFileSync(
+    new URL(`${name}.bin.gz`, folder),
+    gzipSync(temporal.api.history.v1.History.encode(history).finish()),
+  );
 }
 
 /** Histories that guard later changes of the workflow: `RECORD_HISTORIES=1 npm test -- test/contract` adds to them. */
