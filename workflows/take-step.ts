@@ -16,6 +16,7 @@ import {
   toolOutcome,
   VANISHED_TIMEOUTS,
 } from '../src/records/outcomes.ts';
+import { activityOutcome } from './failures.ts';
 
 /** A step the run has started and has no answer to. */
 export interface InFlight {
@@ -291,21 +292,4 @@ async function attempt(type: string, options: wf.ActivityOptions): Promise<Attem
     if (!failure) throw error;
     return { failure };
   }
-}
-
-/** What an activity's error says; `undefined`: it is not an activity's failure, or a cancellation. */
-function activityOutcome(error: unknown): ActivityOutcome | undefined {
-  if (!(error instanceof wf.ActivityFailure)) return undefined;
-  const { cause } = error;
-  if (cause instanceof wf.TimeoutFailure)
-    return { timeout: cause.timeoutType ?? 'START_TO_CLOSE', message: cause.message };
-  if (cause instanceof wf.ApplicationFailure) {
-    return {
-      message: cause.message,
-      ...(cause.type != null && { type: cause.type }),
-      ...(cause.nonRetryable && { nonRetryable: true }),
-      details: cause.details?.[0] as ActivityOutcome['details'],
-    };
-  }
-  return undefined;
 }

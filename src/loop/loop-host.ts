@@ -251,7 +251,7 @@ function keepLoop(
     pendingChanged,
     divergedAt,
     events: poke,
-    serves: host.serves,
+    serves: (tool) => host.serves(tool),
     body: async (self) => await agent.execute(input, { signal: self.abort.signal }),
   });
   kept.set(runId, { loop, poke });

@@ -1,0 +1,209 @@
+/** The run's end of the line to its loop: which loop it knows, where that lives, and what it has been told. */
+import * as wf from '@temporalio/workflow';
+import type { Advance, AdvanceInput, RunSettings } from '../src/protocol/advance.ts';
+import { ADVANCE, AWAIT_LOOP, BUILD_SIGNAL, POKE_SIGNAL } from '../src/protocol/names.ts';
+import type { RunRecords } from '../src/records/run-records.ts';
+
+const { [ADVANCE]: advance } = wf.proxyLocalActivities<
+  Record<typeof ADVANCE, (input: AdvanceInput) => Promise<Advance>>
+>({
+  startToCloseTimeout: '1 minute',
+  retry: { maximumInterval: '5s' },
+});
+
+export interface LoopLinkOptions {
+  agent: string;
+  input: unknown;
+  records: RunRecords;
+  /** Everything a cancel of the run reaches. */
+  body: wf.CancellationScope;
+}
+
+/** What a loop must know to be built, and how much is in flight. */
+export interface LinkState {
+  inFlight: number;
+  open: readonly [string, boolean][];
+  divergedAt: number | undefined;
+}
+
+export class LoopLink {
+  readonly #options: LoopLinkOptions;
+  epoch: string | undefined;
+  host = '';
+  settings: RunSettings = {};
+  /** How many records the loop has had, and the last step number taken from it. */
+  from = 0;
+  #seen = 0;
+  /** The loop whose host is known to be gone. */
+  #lostEpoch: string | undefined;
+  #lostBuilds = 0;
+  #agains = 0;
+  /** How often something asked to act on what came, and how much of that was granted; see `StepContext.mayAct`. */
+  #actsAsked = 0;
+  #actsGranted = 0;
+  /** Signals of the loop, and how many of them it was answered. */
+  #pokes = 0;
+  #pokesTaken = 0;
+  /** The last loop that left a trace of its build, and the one whose trace is on its way. */
+  #traced: string | undefined;
+  #awaitsTrace: string | undefined;
+  cancelling = false;
+  cancelSent = false;
+  watching = false;
+  /** The loop was quiet beside a long wait: the answer to that wait will tell whether it lives. */
+  quiet = false;
+
+  constructor(options: LoopLinkOptions) {
+    this.#options = options;
+    wf.setHandler(wf.defineSignal<[string]>(POKE_SIGNAL), (epoch) => {
+      if (epoch === this.epoch) this.#pokes++;
+    });
+    wf.setHandler(wf.defineSignal<[string]>(BUILD_SIGNAL), (epoch) => {
+      this.#traced = epoch;
+      if (epoch !== this.epoch) this.#lostBuilds++;
+    });
+  }
+
+  /** A loop is there, but its host is known to be gone. */
+  isLost(): boolean {
+    return this.epoch !== undefined && this.#lostEpoch === this.epoch;
+  }
+
+  /** The host of a loop is gone. */
+  lose(epoch: string | undefined = this.epoch): void {
+    this.#lostEpoch = epoch;
+  }
+
+  /** There is something to tell the loop, or to ask it. */
+  isDue(): boolean {
+    return (
+      this.#options.records.size > this.from ||
+      this.#pokes > this.#pokesTaken ||
+      this.#actsAsked > this.#actsGranted ||
+      this.isLost() ||
+      (this.cancelling && !this.cancelSent)
+    );
+  }
+
+  /** The trace of a build is on its way, as a signal. */
+  awaitsTrace(): boolean {
+    return this.#awaitsTrace !== undefined && this.#traced !== this.#awaitsTrace;
+  }
+
+  wantsToAct(): number {
+    return ++this.#actsAsked;
+  }
+
+  /** See `StepContext.mayAct`. */
+  async mayAct(): Promise<void> {
+    const ask = this.wantsToAct();
+    await wf.condition(() => this.#actsGranted >= ask);
+  }
+
+  /** The run is over: whatever still wants to act may. */
+  grantAll(): void {
+    this.#actsGranted = Infinity;
+  }
+
+  /**
+   * Gives the loop everything answered so far, or builds one. Events may come while this waits; what follows goes by what
+   * the answer took account of (`took`), not by what is known when it comes, so that a replay, which may know of them
+   * before, does the same.
+   */
+  async advance({ inFlight, open, divergedAt }: LinkState): Promise<Advance> {
+    const builds = this.epoch === undefined || this.isLost();
+    const from = builds ? 0 : this.from;
+    const { agent, input, records } = this.#options;
+    const got = await advance({
+      agent,
+      input,
+      from,
+      records: records.since(from),
+      seen: builds ? 0 : this.#seen,
+      inFlight,
+      pokes: this.#pokes,
+      acts: this.#actsAsked > this.#actsGranted ? this.#actsAsked : 0,
+      ...this.#task(),
+      ...(builds
+        ? {
+            pending: open.map(([key]) => key),
+            pendingChanged: open.filter(([, changed]) => changed).map(([key]) => key),
+            ...(divergedAt !== undefined && { divergedAt }),
+            ...(this.#lostBuilds > 0 && { lostBuilds: this.#lostBuilds }),
+          }
+        : { epoch: this.epoch }),
+      ...(this.cancelling && (builds || !this.cancelSent) && { cancel: true as const }),
+    });
+    this.#agains = got.again ? this.#agains + 1 : 0;
+    if (got.lost === 'unknown agent') {
+      // Fails this task, not the run: another worker may have the agent, as Temporal does for unknown workflow types.
+      throw new Error(`This worker has no agent named "${agent}".`);
+    }
+    if (got.lost !== undefined) this.lose();
+    if (got.built) this.#meet(got.built);
+    if (got.lost === undefined && !got.again) this.#note(got);
+    return got;
+  }
+
+  /** The run goes on as a new one: its loop is of no use here any more. */
+  async leave(): Promise<void> {
+    const nothing = { from: 0, records: [], seen: 0, inFlight: 0, pokes: 0, acts: 0 };
+    await advance({ agent: this.#options.agent, input: null, ...nothing, ...this.#task(), leave: true });
+  }
+
+  /** Lets the host hold a loop that is busy with its own work, so that the host's death is noticed. */
+  watch(quietFor: number): void {
+    this.watching = true;
+    const { epoch } = this;
+    const watched = this.#options.body.run(async () => {
+      try {
+        const result = await wf.scheduleActivity(AWAIT_LOOP, [epoch, this.#seen, quietFor], {
+          taskQueue: this.host,
+          startToCloseTimeout: '1 hour',
+          heartbeatTimeout: this.settings.heartbeatTimeout ?? '10 seconds',
+          scheduleToStartTimeout: '5s',
+          retry: { maximumAttempts: 1 },
+          summary: 'the agent is busy with its own work',
+        });
+        if (epoch !== this.epoch) return;
+        if (result === 'quiet') this.quiet = true;
+        else if (result === 'gone') this.lose(epoch);
+        else this.#pokes++;
+      } catch (error) {
+        if (wf.isCancellation(error)) return;
+        const cause = error instanceof wf.ActivityFailure ? error.cause : undefined;
+        const over = cause instanceof wf.TimeoutFailure && cause.timeoutType === 'START_TO_CLOSE';
+        if (!over) this.lose(epoch);
+      } finally {
+        this.watching = false;
+      }
+    });
+    watched.catch(() => {});
+  }
+
+  /** A loop was built: what the run knew of the one before is of no use. */
+  #meet(built: NonNullable<Advance['built']>): void {
+    this.epoch = built.epoch;
+    this.host = built.host;
+    this.settings = built.settings ?? {};
+    this.#lostBuilds = 0;
+    this.cancelSent = false;
+    this.#seen = 0;
+    this.#awaitsTrace = built.traced ? built.epoch : undefined;
+  }
+
+  #note({ took: { records = 0, pokes = 0, acts = 0, cancel } = {}, steps = [] }: Advance): void {
+    this.from = records;
+    this.#pokesTaken = Math.max(this.#pokesTaken, pokes);
+    this.#actsGranted = Math.max(this.#actsGranted, acts);
+    for (const { no } of steps) this.#seen = Math.max(this.#seen, no);
+    if (!cancel) return;
+    this.cancelSent = true;
+    this.#options.body.cancel();
+  }
+
+  #task(): Pick<AdvanceInput, 'taskTimeoutMs' | 'historyLength' | 'agains'> {
+    const { taskTimeoutMs, historyLength } = wf.workflowInfo();
+    return { taskTimeoutMs, historyLength, ...(this.#agains > 0 && { agains: this.#agains }) };
+  }
+}
