@@ -1,8 +1,10 @@
+import { insideBody } from './loop/current-loop.ts';
+
 let said = false;
 
 /** Says once in a process that agents and tools run plainly, because they were called outside a Temporal run. */
 export function sayDurabilityIsOff(): void {
-  if (said) return;
+  if (said || insideBody()) return;
   said = true;
   process.emitWarning(
     'An agent or tool was called outside a Temporal run: it runs, but nothing of it is durable. Start it with client.workflow.start(agent, …) to have it survive a crash.',

@@ -41,7 +41,14 @@ export function nonCancellable<T>(body: () => T): T {
   return position ? storage.run({ ...position, shielded: true }, body) : body();
 }
 
-/** Runs code outside any loop: what it calls are plain calls. */
+const inBody = new AsyncLocalStorage<true>();
+
+/** Runs the body of a step outside any loop: what it calls are plain calls, and part of that step. */
 export function runOutside<T>(body: () => T): T {
-  return storage.exit(body);
+  return storage.exit(() => inBody.run(true, body));
+}
+
+/** Whether the running code is the body of a step, which is durable as a whole. */
+export function insideBody(): boolean {
+  return inBody.getStore() === true;
 }

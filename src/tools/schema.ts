@@ -40,7 +40,8 @@ export function toJsonSchema(schema: Schema | JsonSchema, whose: string): JsonSc
     );
   }
   try {
-    return converter.input({ target: 'draft-07' });
+    // A copy: zod hides a `~standard` of its own in what it makes.
+    return { ...converter.input({ target: 'draft-07' }) };
   } catch (error) {
     const why = (error instanceof Error ? error.message : String(error)).replace(/\.?$/, '.');
     throw new DeclarationError(
