@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Approvals } from '../../src/records/approvals.ts';
+import { Approvals, Unreadable } from '../../src/records/approvals.ts';
 
 const always = () => true;
 const refund = { name: 'issue_refund', prompt: 'Refund $5?', input: { usd: 5 }, at: 1_000 };
@@ -140,6 +140,13 @@ describe('what arrives by signal', () => {
       'it has no "id"; what waits: issue_refund-1, issue_refund-2',
     );
     expect(approvals.pending(always)).toHaveLength(2);
+  });
+
+  test('that nobody can read is refused, and says why', () => {
+    const approvals = asking('k1');
+    const reason = approvals.decide('approve', new Unreadable('Unknown encoding: binary/encrypted'), 1);
+    expect(reason).toBe('it cannot be read (Unknown encoding: binary/encrypted); what waits: issue_refund-1');
+    expect(approvals.pending(always)).toHaveLength(1);
   });
 
   test('with an id that nothing has is refused, its text cut', () => {
