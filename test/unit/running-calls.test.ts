@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { RunningCalls } from '../../src/loop/running-calls.ts';
 
@@ -161,4 +162,14 @@ test("a cancelled run's calls are aborted with its reason, and no other's", () =
   const reason = new Error('cancelled');
   calls.abortRun('r', reason);
   expect(started.map(({ signal }) => signal.reason)).toEqual([reason, reason, undefined]);
+});
+
+test('a call that hangs does not keep its process alive', () => {
+  const module = JSON.stringify(new URL('../../src/loop/running-calls.ts', import.meta.url).href);
+  const script = `
+    import { RunningCalls } from ${module};
+    new RunningCalls().join('r/k', () => new Promise(() => {}), ${MINUTE});
+    console.log('done');`;
+  const options = ['--input-type=module', '-e', script];
+  expect(String(execFileSync(process.execPath, options, { timeout: 20_000 }))).toBe('done\n');
 });
