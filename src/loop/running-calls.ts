@@ -70,7 +70,6 @@ export class RunningCalls {
       Math.min(limit, LONGEST_TIMER),
     );
     timer.unref();
-    timer.unref();
     const result = Promise.race([(async () => await closure(abort.signal))(), late]);
     const call: RunningCall = { abort, users: 0, done: false, result };
     this.#calls.set(id, call);
