@@ -11,3 +11,14 @@ export function sayDurabilityIsOff(): void {
     { type: 'TemporalAgents', code: 'DURABILITY_OFF' },
   );
 }
+
+/** Says each time that a tool runs unapproved, because there is no run that could wait for a person. */
+export function sayNobodyApproves(tool: string): void {
+  process.emitWarning(
+    `Tool ${tool} requires approval, and runs without one: it was called outside a Temporal run.`,
+    {
+      type: 'TemporalAgents',
+      code: 'NOT_APPROVED',
+    },
+  );
+}

@@ -44,12 +44,19 @@ export function toApplicationFailure(
 ): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
   const { name, message, code, status } = describeError(error);
-  return ApplicationFailure.create({
+  const failure = ApplicationFailure.create({
     message,
     type: name,
     nonRetryable: options.nonRetryable ?? false,
     ...((code !== undefined || status !== undefined) && { details: [{ code, status }] }),
   });
+  return withStackOf(error, failure);
+}
+
+/** The line that threw, not the one that made the failure of it; cut like a message. */
+export function withStackOf(error: unknown, failure: ApplicationFailure): ApplicationFailure {
+  if (error instanceof Error && error.stack !== undefined) failure.stack = clip(error.stack);
+  return failure;
 }
 
 /** What is kept of an error: its class, message, code and HTTP status; never its fields, which may hold secrets. */

@@ -1,6 +1,6 @@
 /** Which failures of a model's provider pass, and when to try again. */
 import { ApplicationFailure } from '@temporalio/common';
-import { describeError } from './failure.ts';
+import { describeError, withStackOf } from './failure.ts';
 
 /** Statuses that may pass: timeout, conflict, too early, too many requests; and all of 5xx. */
 const PASSING = new Set([408, 409, 425, 429]);
@@ -20,7 +20,7 @@ export function providerFailure(error: unknown): ApplicationFailure {
   const { name, message, code, status } = describeError(error);
   const recoverable = isRecoverable(error, status);
   const retryAfterMs = recoverable ? retryAfter(error) : undefined;
-  return ApplicationFailure.create({
+  const failure = ApplicationFailure.create({
     message,
     type: name,
     nonRetryable: !recoverable,
@@ -28,6 +28,7 @@ export function providerFailure(error: unknown): ApplicationFailure {
     details: [{ code, status, recoverable, retryAfterMs }],
     ...(retryAfterMs !== undefined && { nextRetryDelay: retryAfterMs }),
   });
+  return withStackOf(error, failure);
 }
 
 function isRecoverable(error: unknown, status: number | undefined): boolean {

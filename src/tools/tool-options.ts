@@ -1,5 +1,6 @@
 /** What a tool is, and what its options mean. */
 import type { Duration, RetryPolicy } from '@temporalio/common';
+import { msToNumber } from '@temporalio/common/lib/time.js';
 import { DeclarationError, ToolInputError } from '../errors/index.ts';
 import { assertKnownOptions } from '../known-options.ts';
 import { NAME_PATTERN } from '../protocol/names.ts';
@@ -131,5 +132,30 @@ export function assertToolOptions(options: ToolOptions<any, any, any>): void {
   }
   if (typeof retries === 'number' && !(Number.isInteger(retries) && retries >= 0)) {
     throw new DeclarationError(`Cannot declare tool ${name}: "retries" must be a whole number, 0 or more.`);
+  }
+  for (const option of ['timeout', 'heartbeatTimeout'] as const) {
+    const duration = options[option];
+    if (duration !== undefined && !isDuration(duration)) {
+      throw new DeclarationError(
+        `Cannot declare tool ${name}: "${option}" is ${JSON.stringify(duration)}. Use milliseconds or a text such as '5 minutes'.`,
+      );
+    }
+  }
+  const rules: (string | undefined)[] = ['retry', 'ask', 'fail', undefined] satisfies (
+    | OnUncertain
+    | undefined
+  )[];
+  if (!rules.includes(options.onUncertain)) {
+    throw new DeclarationError(
+      `Cannot declare tool ${name}: "onUncertain" must be 'retry', 'ask' or 'fail'.`,
+    );
+  }
+}
+
+function isDuration(value: Duration): boolean {
+  try {
+    return msToNumber(value) > 0;
+  } catch {
+    return false;
   }
 }

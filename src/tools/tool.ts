@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DeclarationError } from '../errors/index.ts';
 import { currentPosition } from '../loop/current-loop.ts';
-import { sayDurabilityIsOff } from '../durability-off.ts';
+import { sayDurabilityIsOff, sayNobodyApproves } from '../durability-off.ts';
 import { callTool } from './call-tool.ts';
 import { declared } from './declared.ts';
 import { toJsonSchema } from './schema.ts';
@@ -80,6 +80,7 @@ async function runPlainly<Result>(made: Tool<any, any, Result>, input: unknown):
     );
   }
   sayDurabilityIsOff();
+  if (made.options.requiresApproval) sayNobodyApproves(name);
   const args = await toolArguments(made, input);
   return await execute(args, { idempotencyKey: randomUUID(), signal: new AbortController().signal });
 }

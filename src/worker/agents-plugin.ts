@@ -20,6 +20,7 @@ import { ADVANCE, AWAIT_LOOP } from '../protocol/names.ts';
 import { assertKnownOptions } from '../known-options.ts';
 import { byName, declared } from '../tools/declared.ts';
 import type { Tool } from '../tools/tool-options.ts';
+import { outliveSignals } from './outlive-signals.ts';
 import { refuseAgentImports } from './refuse-agent-imports.ts';
 import { workflowSource } from './workflow-bundle.ts';
 
@@ -71,7 +72,7 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin {
   readonly name = 'temporal-agents';
   readonly #options: AgentsPluginOptions;
   /** By the activity that belongs to it: the worker that runs is only known by its options. */
-  readonly #hosts = new Map<unknown, LoopHost>();
+  readonly #hosts = new Map<unknown, { host: LoopHost; ownsConnection: boolean }>();
 
   /** @throws DeclarationError for an option that does not exist */
   constructor(options: AgentsPluginOptions = {}) {
@@ -96,7 +97,7 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin {
     if (agents.length === 0) return { ...rest, activities: served };
     const host = this.#createHost(options.taskQueue, agents, new Set(tools.values()));
     const ours = sharedActivities(host);
-    this.#hosts.set(ours[ADVANCE], host);
+    this.#hosts.set(ours[ADVANCE], { host, ownsConnection: options.connection === undefined });
     return {
       ...sharedSettings(options),
       ...(options.workflowsPath === undefined && options.workflowBundle === undefined && workflowSource()),
@@ -123,22 +124,30 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin {
 
   async runWorker(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {
     const activities = worker.options.activities as ReadonlyMap<string, unknown>;
-    const host = this.#hosts.get(activities.get(ADVANCE));
-    if (!host) return await next(worker);
+    const found = this.#hosts.get(activities.get(ADVANCE));
+    if (!found) return await next(worker);
+    const { host, ownsConnection } = found;
     guardRejections((message, error) => loggerOf(worker).error(message, { error }));
     const createOwn = async () => {
       const hostWorker = await Worker.create({
         ...hostSettings(worker),
+        // A worker closes the connection it made itself as it ends: the host's makes another.
+        ...(!ownsConnection && worker.connection && { connection: worker.connection }),
         taskQueue: host.queue,
         activities: hostActivities(host),
       });
       silenceNoWorkflows(hostWorker);
       return hostWorker;
     };
+    loggerOf(worker).info(
+      `Agents: ${(this.#options.agents ?? []).map(({ agentName }) => agentName).join(', ')}`,
+    );
+    const release = outliveSignals();
     try {
       // At once: whoever runs a worker may stop it in the next line.
       await runTogether(next(worker), worker, createOwn);
     } finally {
+      release();
       host.close();
       this.#hosts.delete(activities.get(ADVANCE));
     }
@@ -147,6 +156,11 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin {
   #createHost(taskQueue: string, agents: readonly Agent[], servedTools: ReadonlySet<object>): LoopHost {
     const named = new Map<string, Agent>();
     for (const agent of agents) {
+      if (typeof agent?.execute !== 'function') {
+        throw new DeclarationError(
+          'Cannot run what is not an agent: wrap each function in agent(name, run).',
+        );
+      }
       if (named.has(agent.agentName))
         throw new DeclarationError(`Cannot run two agents named "${agent.agentName}".`);
       named.set(agent.agentName, agent);
@@ -189,10 +203,9 @@ function sharedSettings({ tuner }: WorkerOptions): Partial<WorkerOptions> {
 }
 
 /** What the host's own worker has of the other one, all plugins of which have had their say by then. */
-function hostSettings({ connection, options }: Worker): Omit<WorkerOptions, 'taskQueue'> {
+function hostSettings({ options }: Worker): Omit<WorkerOptions, 'taskQueue'> {
   const { namespace, dataConverter, identity, interceptors, shutdownGraceTime, shutdownForceTime } = options;
   return {
-    ...(connection && { connection }),
     namespace,
     maxConcurrentActivityTaskExecutions: 2_000,
     maxHeartbeatThrottleInterval: '2s',
