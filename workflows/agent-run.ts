@@ -6,6 +6,7 @@ import * as wf from '@temporalio/workflow';
 import type { Advance, LoopEnd, RunCarry } from '../src/protocol/advance.ts';
 import {
   DRAIN_AT_EVENTS,
+  MAX_BATCH_BYTES,
   MAX_CARRY_BYTES,
   MAX_HISTORY_BYTES,
   MAX_HISTORY_EVENTS,
@@ -108,6 +109,8 @@ class AgentRun {
       }
       this.#link.quiet = false;
       this.#describe();
+      // A poke and an answer that come together are two answers of the loop in one task; so large a step needs its own.
+      if (got.steps?.length === 1 && jsonBytes(got.steps) > MAX_BATCH_BYTES) await wf.sleep(1);
       await this.#untilDue();
     }
   }

@@ -26,6 +26,14 @@ export function fromStepFailure(failure: StepFailure): Error {
  * one of ours, or says so itself.
  */
 export function isFinal(error: unknown): boolean {
+  try {
+    return saysFinal(error);
+  } catch {
+    return false; // it cannot be read; see `describeError`
+  }
+}
+
+function saysFinal(error: unknown): boolean {
   for (let cause = error, depth = 0; typeof cause === 'object' && cause !== null && depth < 10; depth++) {
     if (recorded.has(cause) || AgentError.is(cause)) return true;
     if (cause instanceof ApplicationFailure && cause.nonRetryable) return true;
@@ -59,13 +67,24 @@ export function withStackOf(error: unknown, failure: ApplicationFailure): Applic
   return failure;
 }
 
-/** What is kept of an error: its class, message, code and HTTP status; never its fields, which may hold secrets. */
-export function describeError(error: unknown): {
+interface Described {
   name: string;
   message: string;
   code?: string;
   status?: number;
-} {
+}
+
+/** What is kept of an error: its class, message, code and HTTP status; never its fields, which may hold secrets. */
+export function describeError(error: unknown): Described {
+  try {
+    return described(error);
+  } catch {
+    // A proxy, or an accessor that throws. Nobody would hear of an error that describing an error threw.
+    return { name: 'Error', message: 'Something that cannot be read was thrown.' };
+  }
+}
+
+function described(error: unknown): Described {
   if (typeof error !== 'object' || error === null) return { name: 'Error', message: clip(String(error)) };
   const { name, message, code, status, type, constructor } = error as Record<string, unknown>;
   const own = error instanceof ApplicationFailure ? type : name;
@@ -76,9 +95,9 @@ export function describeError(error: unknown): {
     'Error',
   ];
   return {
-    name: names.find((candidate) => typeof candidate === 'string' && candidate !== '') as string,
+    name: clip(names.find((candidate) => typeof candidate === 'string' && candidate !== '') as string),
     message: clip(typeof message === 'string' ? message : textOf(error)),
-    ...(typeof code === 'string' && { code }),
+    ...(typeof code === 'string' && { code: clip(code) }),
     ...(typeof status === 'number' && { status }),
   };
 }

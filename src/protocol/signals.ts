@@ -23,7 +23,7 @@ export interface PendingApproval {
   name: string;
   /** What the person is asked. */
   prompt: string;
-  /** The arguments that would be used. */
+  /** The arguments that would be used; left out over 32 KB. */
   input?: unknown;
   /** Milliseconds since the epoch, by the workflow's clock. */
   askedAt: number;

@@ -1,5 +1,6 @@
 import type { ApprovalsCarry, Decision } from '../protocol/advance.ts';
 import type { PendingApproval, RefusedSignal } from '../protocol/signals.ts';
+import { jsonBytes } from './run-records.ts';
 
 interface Asked {
   id: string;
@@ -12,6 +13,8 @@ interface Asked {
 }
 
 const KEPT_REFUSALS = 20;
+/** Larger arguments are not shown: all that waits must fit one answer to a query. */
+const SHOWN_INPUT_BYTES = 32 * 1024;
 
 /** A signal's payload that cannot be decoded. */
 export class Unreadable {
@@ -81,7 +84,7 @@ export class Approvals {
         id,
         name,
         prompt,
-        ...(input !== undefined && { input }),
+        ...(input !== undefined && jsonBytes(input) <= SHOWN_INPUT_BYTES && { input }),
         askedAt,
         ...(!askedNow(key) && { withdrawn: true as const }),
       }));

@@ -160,6 +160,15 @@ test('steps of any number fit: 500 of 10 KB in one breath, and more than the ser
   await assertReplays([...(await chainOf(heavy)), ...(await chainOf(many))]);
 });
 
+test('steps of more than a megabyte, asked in one breath, each get a task of their own', async () => {
+  await using stage = await scene('fault-agents');
+  await stage.spawn();
+  const handle = await stage.start('crowd', { id: 'large', count: 4, bytes: 1_300_000 });
+  expect(await handle.result()).toBe(4);
+  expect(Object.values(stage.tally()).every((times) => times === 1)).toBe(true);
+  await assertReplays(await chainOf(handle));
+});
+
 test('a step larger than one payload is refused once, by its name, size and limit', async () => {
   await using stage = await scene('fault-agents');
   await stage.spawn();

@@ -142,3 +142,22 @@ test('errors of this package are known across copies of it', () => {
   expect(AgentError.is(null)).toBe(false);
   expect(new ToolInputError('no').name).toBe('ToolInputError');
 });
+
+test('what cannot be read, or has a name of any size, is still described', () => {
+  const unreadable = new Proxy(
+    {},
+    {
+      get: () => {
+        throw new Error('no');
+      },
+    },
+  );
+  expect(toStepFailure(unreadable)).toEqual({
+    name: 'Error',
+    message: 'Something that cannot be read was thrown.',
+  });
+  expect(isFinal(unreadable)).toBe(false);
+  const named = Object.assign(new Error('x'), { name: 'N'.repeat(100_000), code: 'C'.repeat(100_000) });
+  expect(toStepFailure(named).name.length).toBeLessThan(10_000);
+  expect(toStepFailure(named).code!.length).toBeLessThan(10_000);
+});
