@@ -34,3 +34,19 @@ test('a chat of 30 turns leaves its answers and at most 2,500 bytes a step in hi
   process.stdout.write(`30 turns, 29 tools: ${history} bytes of history, ${bytes} of answers\n`);
   expect(history).toBeLessThanOrEqual(bytes + 59 * 2_500);
 });
+
+test('records that no next run can carry end the run once, by the name of the step, its size and the limit', async () => {
+  await using stage = await scene('marathon-agents');
+  await stage.spawn();
+  const handle = await stage.start('hoarder', undefined);
+  await expect(handle.result()).rejects.toMatchObject({
+    cause: {
+      type: 'RecordsTooLargeError',
+      message: expect.stringMatching(
+        /^Cannot continue as new: the records have \d+ bytes, the limit is 1500000; the largest is tool bulk with 19\d{5} bytes\.$/,
+      ),
+    },
+  });
+  const { raw } = await handle.describe();
+  expect(Number(raw.workflowExecutionInfo?.historySizeBytes)).toBeLessThan(50 * 1024 * 1024);
+}, 240_000);

@@ -132,14 +132,16 @@ scenario('tools of ours in the tools of an agent of the SDK', {
   },
 });
 
-const failing = (options: object) =>
+/** Throws after a while; with a timeout it only ends when that aborts it, however busy the machine is. */
+const failing = (options: { timeoutMs?: number; [option: string]: unknown }) =>
   sdkTool({
     name: 'fails',
     description: 'Fails.',
     parameters: z.object({}),
     execute: async (_input: unknown, _context: unknown, details?: { signal?: AbortSignal }) => {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      const timer = setTimeout(() => reject(Object.assign(new TypeError('boom'), { code: 'E_BOOM' })), 50);
+      const boom = () => reject(Object.assign(new TypeError('boom'), { code: 'E_BOOM' }));
+      const timer = options.timeoutMs === undefined ? setTimeout(boom, 50) : undefined;
       details?.signal?.addEventListener('abort', () => {
         clearTimeout(timer);
         resolve();
