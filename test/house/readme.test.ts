@@ -85,7 +85,10 @@ test('the quick start runs as it is pasted, but for the address of the server', 
   worker = fork(join(folder, 'worker.ts'), { env, stdio: 'ignore', execArgv: [] });
   const answer = node('start.ts');
   // Until the run is there, and has asked.
-  const approved = await until(async () => await node('approve.ts').catch(() => ''), 'an approval');
+  const approved = await until(async () => {
+    const said = await node('approve.ts').catch(() => '');
+    return said.startsWith('Approved') && said;
+  }, 'an approval');
   expect(approved).toBe('Approved issue_refund-1: Refund $30 to acct-17?\n');
   expect(await answer).toMatch(/^Done: Refunded \$30 to acct-17 \(\S{8}\)\.\n$/);
 });
