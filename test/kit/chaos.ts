@@ -110,9 +110,11 @@ export async function runChaos({
     }
   })();
   const results = await Promise.all(handles.map(async (handle) => await handle.result()));
-  const answers = await Promise.all(handles.map(async (handle) => await handle.query(records)));
   over = true;
   await Promise.all([attacking, approving, ...replacing]);
+  // Who is still paused would swallow the query.
+  for (const worker of workers) worker.resume();
+  const answers = await Promise.all(handles.map(async (handle) => await handle.query(records)));
   const chains = await Promise.all(handles.map(async (handle) => await chainOf(handle)));
   for (const worker of all) await worker.kill();
   await provider.stop();
