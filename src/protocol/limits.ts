@@ -22,6 +22,6 @@ export const DRAIN_AT_EVENTS = 15_000;
 /** Processes that a step may lose before it counts as the cause. */
 export const MAX_LOST_HOSTS = 3;
 /** Processes that did not come back from building a loop, after the first, before the loop counts as the cause. */
-export const MAX_LOST_BUILDS = 3;
+export const MAX_LOST_BUILDS = 5;
 /** A failure's message is cut at this length. */
 export const MAX_MESSAGE_CHARS = 8_000;
