@@ -82,14 +82,16 @@ export function agent<Input, Output>(
   }
   assertKnownOptions(options, OPTIONS, `Cannot declare agent ${name}`);
   const { retries, turnRetry, turnTimeout, taskQueue } = options;
-  const execute = async (input: unknown, context: AgentContext): Promise<unknown> => {
-    const given = options.input
+  const fit = async (input: unknown): Promise<unknown> =>
+    options.input
       ? await validate(
           options.input,
           input,
           (issues) => new AgentInputError(`The input of agent ${name} does not fit: ${issues}`),
         )
       : input;
+  const execute = async (input: unknown, context: AgentContext): Promise<unknown> => {
+    const given = await fit(input);
     const output = await run(given as Input, context);
     const result = options.output
       ? await validate(
@@ -106,14 +108,7 @@ export function agent<Input, Output>(
       sayDurabilityIsOff();
       return (await execute(input, { signal: new AbortController().signal })) as Output;
     }
-    if (options.input) {
-      await validate(
-        options.input,
-        input,
-        (issues) => new AgentInputError(`The input of agent ${name} does not fit: ${issues}`),
-      );
-    }
-    assertRecordable(input, `The input of agent ${name}`);
+    await fit(input);
     return await askStep<Output>({
       kind: 'agent',
       name,

@@ -79,6 +79,11 @@ export class Steps {
     return [...[...this.#inFlight.values()].map(({ doing }) => doing), ...since];
   }
 
+  /** How many `kinds` has, without listing them: asked for each step that is started. */
+  #count(): number {
+    return this.#inFlight.size + this.#options.records.size - this.#had;
+  }
+
   onlyWait(): boolean {
     return [...this.#inFlight.values()].every(({ doing }) => doing === 'approval' || doing === 'sleep');
   }
@@ -108,7 +113,7 @@ export class Steps {
       const eager = step.kind !== 'tool' || step.local === true || ++tools <= 3;
       this.#start(step, eager);
     }
-    while (this.#backlog.length > 0 && this.kinds().length < this.#maxInFlight) {
+    while (this.#backlog.length > 0 && this.#count() < this.#maxInFlight) {
       this.#start(this.#backlog.shift()!, false);
     }
   }
@@ -134,7 +139,7 @@ export class Steps {
 
   #start(step: Step, eager: boolean): void {
     if (this.#options.records.has(step.key) || this.#inFlight.has(step.key)) return;
-    if (this.kinds().length >= this.#maxInFlight) {
+    if (this.#count() >= this.#maxInFlight) {
       if (!this.#backlog.some((queued) => queued.key === step.key)) this.#backlog.push(step);
       return;
     }
