@@ -36,7 +36,8 @@ export class LoopLink {
   #seen = 0;
   /** The loop whose host is known to be gone. */
   #lostEpoch: string | undefined;
-  #lostBuilds = 0;
+  /** Processes that died, one after the other, while the loop's own code ran and asked nothing. */
+  #deaths = 0;
   #agains = 0;
   /** How often something asked to act on what came, and how much of that was granted; see `StepContext.mayAct`. */
   #actsAsked = 0;
@@ -58,9 +59,10 @@ export class LoopLink {
     wf.setHandler(wf.defineSignal<[string]>(POKE_SIGNAL), (epoch) => {
       if (epoch === this.epoch) this.#pokes++;
     });
-    wf.setHandler(wf.defineSignal<[string]>(BUILD_SIGNAL), (epoch) => {
+    wf.setHandler(wf.defineSignal<[string, 'survived'?]>(BUILD_SIGNAL), (epoch, survived) => {
+      if (survived) return this.#survived();
       this.#traced = epoch;
-      if (epoch !== this.epoch) this.#lostBuilds++;
+      if (epoch !== this.epoch) this.#deaths++;
     });
   }
 
@@ -129,7 +131,7 @@ export class LoopLink {
             pending: open.map(([key]) => key),
             pendingChanged: open.filter(([, changed]) => changed).map(([key]) => key),
             ...(divergedAt !== undefined && { divergedAt }),
-            ...(this.#lostBuilds > 0 && { lostBuilds: this.#lostBuilds }),
+            ...(this.#deaths > 0 && { deaths: this.#deaths }),
           }
         : { epoch: this.epoch }),
       ...(this.cancelling && (builds || !this.cancelSent) && { cancel: true as const }),
@@ -173,7 +175,9 @@ export class LoopLink {
         if (wf.isCancellation(error)) return;
         const cause = error instanceof wf.ActivityFailure ? error.cause : undefined;
         const over = cause instanceof wf.TimeoutFailure && cause.timeoutType === 'START_TO_CLOSE';
-        if (!over) this.lose(epoch);
+        if (over) return;
+        if (cause instanceof wf.TimeoutFailure && cause.timeoutType === 'HEARTBEAT') this.#deaths++;
+        this.lose(epoch);
       } finally {
         this.watching = false;
       }
@@ -186,13 +190,18 @@ export class LoopLink {
     this.epoch = built.epoch;
     this.host = built.host;
     this.settings = built.settings ?? {};
-    this.#lostBuilds = 0;
     this.cancelSent = false;
     this.#seen = 0;
+    if (built.epoch === this.#traced) this.#survived(); // its trace was here before it
     this.#awaitsTrace = built.traced ? built.epoch : undefined;
   }
 
-  #note({ took: { records = 0, pokes = 0, acts = 0, cancel } = {}, steps = [] }: Advance): void {
+  #survived(): void {
+    if (this.#deaths > 0) this.#deaths--;
+  }
+
+  #note({ took: { records = 0, pokes = 0, acts = 0, cancel } = {}, steps = [], end }: Advance): void {
+    if (steps.length > 0 || end) this.#deaths = 0;
     this.from = records;
     this.#pokesTaken = Math.max(this.#pokesTaken, pokes);
     this.#actsGranted = Math.max(this.#actsGranted, acts);

@@ -5,7 +5,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
 import type { Agent } from '../agent.ts';
 import type { Advance, AdvanceInput, RunSettings, Took, WatchResult } from '../protocol/advance.ts';
-import { MAX_LOST_BUILDS } from '../protocol/limits.ts';
+import { MAX_DEATHS } from '../protocol/limits.ts';
 import { BUILD_SIGNAL, POKE_SIGNAL } from '../protocol/names.ts';
 import { FreezeMonitor } from './freeze-monitor.ts';
 import { Loop } from './loop.ts';
@@ -90,10 +90,13 @@ export class LoopHost {
     const task = builds ? await this.#task(contact, input) : undefined;
     if (task?.isOurs === false) return { again: true };
     const answer = await this.#advance(contact, input, task?.attempt ?? 1);
-    const crowded = input.inFlight >= CROWD;
-    const doubtful = input.inFlight > 0 || this.#freezes.touches(began, input.taskTimeoutMs);
+    const froze = this.#freezes.touches(began, input.taskTimeoutMs);
+    const doubtful = input.inFlight > 0 || froze;
     if (!doubtful || (await this.#task(contact, input)).isOurs) return answer;
-    return { again: true, ...(crowded && { crowded }) };
+    // A loop that blocks the event loop until its task is over is as harmful as one that ends the process.
+    const harmless = froze || Date.now() - began < input.taskTimeoutMs;
+    if (answer.built?.traced && harmless) await tellBuild(contact, answer.built.epoch, 'survived');
+    return { again: true, ...(input.inFlight >= CROWD && { crowded: true }) };
   }
 
   /** The server's present task; if that is not the one under which this was asked, after a while. */
@@ -191,8 +194,8 @@ export class LoopHost {
       const message = `Cannot run agent "${input.agent}": no worker on this task queue has had it for ${this.#options.agentMissingMs} ms. Pass it to AgentsPlugin({ agents }) of a worker that polls the queue.`;
       return this.#refuse({ name: 'AgentNotFoundError', message });
     }
-    if ((input.lostBuilds ?? 0) >= MAX_LOST_BUILDS) {
-      const message = `Agent ${input.agent} lost its worker ${input.lostBuilds} times between two steps: its own code kills or blocks the process.`;
+    if ((input.deaths ?? 0) >= MAX_DEATHS) {
+      const message = `Agent ${input.agent} lost its worker process ${input.deaths} times in a row between two steps: its own code kills or blocks the process.`;
       return this.#refuse({ name: 'LoopKillsWorkerError', message });
     }
     const loop = keepLoop(this.#kept, contact, input, {
@@ -201,7 +204,7 @@ export class LoopHost {
       gone: (lost) => this.#drop(lost, 'its run is gone'),
     });
     // An earlier attempt of this task may have died of this very loop. Leave a trace before trying.
-    const traced = (input.lostBuilds || attempt > 1) && (await leaveTrace(contact, loop.epoch));
+    const traced = (input.deaths || attempt > 1) && (await tellBuild(contact, loop.epoch));
     this.#makeRoom();
     const settings = this.#settingsOf(input.agent);
     return { built: { epoch: loop.epoch, host: this.queue, settings, ...(traced && { traced }) } };
@@ -258,12 +261,14 @@ function keepLoop(
   return loop;
 }
 
-async function leaveTrace(
+/** Tells the run that a loop is about to be built, or that the process lived on though the run got no answer. */
+async function tellBuild(
   { client, workflowId, runId }: RunContact,
   epoch: string,
+  survived?: 'survived',
 ): Promise<true | undefined> {
   try {
-    await client.workflow.getHandle(workflowId, runId).signal(BUILD_SIGNAL, epoch);
+    await client.workflow.getHandle(workflowId, runId).signal(BUILD_SIGNAL, epoch, survived);
     return true;
   } catch {
     return undefined; // then this build is not counted

@@ -29,8 +29,8 @@ export interface AdvanceInput {
   pendingChanged?: string[];
   /** At a build: how many records there were when a loop with changed code last left the recorded path. */
   divergedAt?: number;
-  /** How often a process began to build this loop in this task and did not come back. */
-  lostBuilds?: number;
+  /** At a build: how many processes died of late, one after the other, while the loop's own code ran and asked nothing. */
+  deaths?: number;
   /** The workflow task timeout of the run, in milliseconds. */
   taskTimeoutMs: number;
   /** The run is cancelled: tell the loop. */

@@ -21,7 +21,7 @@ export const MAX_HISTORY_BYTES = 45 * 1024 * 1024;
 export const DRAIN_AT_EVENTS = 15_000;
 /** Processes that a step may lose before it counts as the cause. */
 export const MAX_LOST_HOSTS = 3;
-/** Processes that did not come back from building a loop, after the first, before the loop counts as the cause. */
-export const MAX_LOST_BUILDS = 5;
+/** Processes that died one after the other while a loop's own code ran, after the first, before it counts as the cause. */
+export const MAX_DEATHS = 5;
 /** A failure's message is cut at this length. */
 export const MAX_MESSAGE_CHARS = 8_000;

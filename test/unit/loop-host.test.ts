@@ -17,11 +17,18 @@ afterEach(() => {
 const two = agent('two', async () => [await turn('first'), await turn('second')]);
 const turn = (name: string) => askStep<string>({ kind: 'turn', name, request: {} });
 const waiting = agent('waiting', async () => await sleep('3 days'));
-const signals: { name: string; epoch: unknown }[] = [];
+const signals: unknown[][] = [];
 
-/** A host, and the run that asks it; the server says that its task is the present one, at this attempt. */
-function hostOf(agents: Agent[], options: Partial<LoopHostOptions> & { attempt?: number } = {}) {
-  const { attempt = 1, ...rest } = options;
+/**
+ * A host, and the run that asks it; the server says that its task is the present one, at this attempt.
+ * @param options.overAfter how often it says so, until it says that the task is over
+ */
+function hostOf(
+  agents: Agent[],
+  options: Partial<LoopHostOptions> & { attempt?: number; overAfter?: number } = {},
+) {
+  const { attempt = 1, overAfter = Infinity, ...rest } = options;
+  let asked = 0;
   signals.length = 0;
   const host = new LoopHost({
     taskQueue: 'agents',
@@ -35,8 +42,11 @@ function hostOf(agents: Agent[], options: Partial<LoopHostOptions> & { attempt?:
   });
   hosts.push(host);
   const handle = {
-    describe: async () => ({ historyLength: 3, raw: { pendingWorkflowTask: { attempt, state: 2 } } }),
-    signal: async (name: string, epoch: unknown) => void signals.push({ name, epoch }),
+    describe: async () => {
+      const state = ++asked > overAfter ? 1 : 2;
+      return { historyLength: 3, raw: { pendingWorkflowTask: { attempt, state } } };
+    },
+    signal: async (...signal: unknown[]) => void signals.push(signal),
   };
   const workflowService = { getWorkflowExecutionHistoryReverse: async () => ({ history: { events: [] } }) };
   const client = { workflow: { getHandle: () => handle }, workflowService, options: {} } as unknown as Client;
@@ -184,7 +194,17 @@ describe('a loop that kills its process', () => {
     const { advance } = hostOf([two], { attempt: 2 });
     const { built } = await advance();
     expect(built).toMatchObject({ traced: true });
-    expect(signals).toEqual([{ name: '__agents_build', epoch: built!.epoch }]);
+    expect(signals).toEqual([['__agents_build', built!.epoch, undefined]]);
+  });
+
+  test('takes the trace back if it lives, though its task was over by then', async () => {
+    const { host, advance } = hostOf([two], { attempt: 2, overAfter: 1 });
+    expect(await advance({ inFlight: 1 })).toEqual({ again: true });
+    const { epoch } = host.find('run-1')!;
+    expect(signals).toEqual([
+      ['__agents_build', epoch, undefined],
+      ['__agents_build', epoch, 'survived'],
+    ]);
   });
 
   test('leaves none at the first attempt', async () => {
@@ -194,7 +214,7 @@ describe('a loop that kills its process', () => {
 
   test('is not built any more after a few times', async () => {
     const { host, advance } = hostOf([two], { attempt: 4 });
-    expect((await advance({ lostBuilds: 3 })).end).toMatchObject({
+    expect((await advance({ deaths: 5 })).end).toMatchObject({
       final: true,
       failure: { name: 'LoopKillsWorkerError' },
     });
