@@ -7,7 +7,10 @@ export type Program =
   | { do: 'ask'; name: string; readOnly?: boolean; after?: number }
   | { do: 'seq' | 'par' | 'race'; parts: Program[] };
 
-/** @param own whether branches do I/O of their own, of some milliseconds, before they ask */
+/**
+ * @param own whether branches do I/O of their own, of some milliseconds, before they ask. No two requests of such a
+ * program are equal: which of them came first would be up to timers.
+ */
 export function programs(own = false): fc.Arbitrary<Program> {
   const { tree } = fc.letrec<{ tree: Program; ask: Program }>((tie) => ({
     ask: fc.record({
@@ -25,7 +28,13 @@ export function programs(own = false): fc.Arbitrary<Program> {
       }),
     ),
   }));
-  return tree;
+  return own ? tree.map((program) => numbered(program)) : tree;
+}
+
+/** The program with a name of its own for each step. */
+function numbered(program: Program, path = ''): Program {
+  if (program.do === 'ask') return { ...program, name: program.name + path };
+  return { ...program, parts: program.parts.map((part, i) => numbered(part, `${path}.${i}`)) };
 }
 
 /**
