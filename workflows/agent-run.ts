@@ -163,8 +163,7 @@ class AgentRun {
     this.#describe();
     const grace = this.#link.cancelling ? CANCEL_GRACE : EFFECTS_GRACE;
     await wf.condition(() => !mustEnd.some((key) => this.#steps.has(key)), grace);
-    // A task that ends the run is refused while a signal is on its way, and each attempt would leave another trace.
-    await wf.condition(() => !this.#link.awaitsTrace());
+    await this.#traceArrived();
     if (this.#link.cancelling) throw new wf.CancelledFailure('The run was cancelled.');
     if (end.failure) throw applicationFailure(end.failure);
     return end.output;
@@ -184,6 +183,7 @@ class AgentRun {
   async #continueAsNew(): Promise<void> {
     await wf.condition(() => this.#steps.onlyWait());
     await wf.condition(wf.allHandlersFinished);
+    await this.#traceArrived();
     const { chain, losses, sleeps } = this.#context;
     const { open, divergedAt } = this.#steps;
     const carry: RunCarry = {
@@ -202,6 +202,11 @@ class AgentRun {
     await this.#link.leave();
     this.#body.cancel();
     await wf.continueAsNew<typeof agentRun>(this.#input, carry);
+  }
+
+  /** A task that ends the run is refused while a signal is on its way, and each attempt would leave another trace. */
+  async #traceArrived(): Promise<void> {
+    await wf.condition(() => !this.#link.awaitsTrace());
   }
 
   #tooLargeToContinue(bytes: number): void {

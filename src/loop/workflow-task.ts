@@ -6,6 +6,9 @@ import { tsToMs } from '@temporalio/common/lib/time.js';
 /** `temporal.api.enums.v1.PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_SCHEDULED`: no worker has it yet. */
 const SCHEDULED = 1;
 
+/** Connections to servers that were seen to tell of a run's task. */
+const tellsOfTasks = new WeakSet<object>();
+
 /** The run that asks, and a client to reach it. */
 export interface RunContact {
   runId: string;
@@ -33,8 +36,13 @@ export async function currentTask(contact: RunContact, historyLength: number): P
   const { client, workflowId, runId } = contact;
   const description = await client.workflow.getHandle(workflowId, runId).describe();
   const task = description.raw.pendingWorkflowTask;
-  // Time-skipping servers tell nothing of tasks; what an ended run answers is of no consequence.
-  if (!task) return { attempt: 1, isOurs: true };
+  if (!task) {
+    // Between two tries there is none. But time-skipping servers never tell, and what an ended run answers is of no
+    // consequence.
+    const between = tellsOfTasks.has(client.connection) && description.status.name === 'RUNNING';
+    return { attempt: 1, isOurs: !between };
+  }
+  tellsOfTasks.add(client.connection);
   const attempt = task.attempt ?? 1;
   if (Number(task.state) === SCHEDULED) return { attempt, isOurs: false };
   // While a task is under way nothing is added to the history, so a longer one is that of a later task.

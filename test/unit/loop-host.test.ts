@@ -22,12 +22,13 @@ const signals: unknown[][] = [];
 /**
  * A host, and the run that asks it; the server says that its task is the present one, at this attempt.
  * @param options.overAfter how often it says so, until it says that the task is over
+ * @param options.noneAfter how often it tells of a task
  */
 function hostOf(
   agents: Agent[],
-  options: Partial<LoopHostOptions> & { attempt?: number; overAfter?: number } = {},
+  options: Partial<LoopHostOptions> & { attempt?: number; overAfter?: number; noneAfter?: number } = {},
 ) {
-  const { attempt = 1, overAfter = Infinity, ...rest } = options;
+  const { attempt = 1, overAfter = Infinity, noneAfter = Infinity, ...rest } = options;
   let asked = 0;
   signals.length = 0;
   const host = new LoopHost({
@@ -44,12 +45,18 @@ function hostOf(
   const handle = {
     describe: async () => {
       const state = ++asked > overAfter ? 1 : 2;
-      return { historyLength: 3, raw: { pendingWorkflowTask: { attempt, state } } };
+      const pendingWorkflowTask = asked > noneAfter ? undefined : { attempt, state };
+      return { historyLength: 3, status: { name: 'RUNNING' }, raw: { pendingWorkflowTask } };
     },
     signal: async (...signal: unknown[]) => void signals.push(signal),
   };
   const workflowService = { getWorkflowExecutionHistoryReverse: async () => ({ history: { events: [] } }) };
-  const client = { workflow: { getHandle: () => handle }, workflowService, options: {} } as unknown as Client;
+  const client = {
+    workflow: { getHandle: () => handle },
+    workflowService,
+    options: {},
+    connection: {},
+  } as unknown as Client;
   const advance = async (input: Partial<AdvanceInput> = {}, runId = 'run-1'): Promise<Advance> =>
     await host.advance(
       { runId, workflowId: runId, client },
@@ -210,6 +217,20 @@ describe('a loop that kills its process', () => {
   test('leaves none at the first attempt', async () => {
     await hostOf([two]).advance();
     expect(signals).toEqual([]);
+  });
+
+  test('is not built between two tries of a task, when the server tells of none', async () => {
+    const { host, advance } = hostOf([two], { attempt: 2, noneAfter: 2 });
+    await advance({}, 'run-1');
+    await advance({}, 'run-2');
+    expect(await advance({}, 'run-3')).toEqual({ again: true });
+    expect(host.find('run-3')).toBeUndefined();
+  });
+
+  test('is built for a server that never tells of tasks', async () => {
+    const { host, advance } = hostOf([two], { noneAfter: 0 });
+    await advance();
+    expect(host.find('run-1')).toBeDefined();
   });
 
   test('is not built any more after a few times', async () => {
