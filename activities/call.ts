@@ -6,6 +6,7 @@ import type { LoopHost } from '../src/loop/loop-host.ts';
 import { assertFits } from '../src/loop/recordable.ts';
 import type { CallResult } from '../src/protocol/advance.ts';
 import { TURN } from '../src/protocol/names.ts';
+import { goAhead } from './go-ahead.ts';
 import { whileHeartbeating } from './heartbeat.ts';
 import { cancellationOf, isWorkerShutdown, workerShutdown } from './worker-shutdown.ts';
 
@@ -26,7 +27,8 @@ export function createCall(host: LoopHost) {
       return await whileHeartbeating(async () => {
         const answer = await Promise.race([call.result, context.cancelled]);
         assertFits(answer, `The answer of ${activityType}`);
-        return answer;
+        const ahead = await goAhead(host, key, answer);
+        return { ...answer, ...(ahead && { ahead }) };
       });
     } catch (error) {
       const cancelled = await cancellationOf(context);

@@ -1,6 +1,6 @@
 /** The steps of a run: what its loops asked, what is in flight, and what waits for room. */
 import * as wf from '@temporalio/workflow';
-import type { Advance, RunCarry } from '../src/protocol/advance.ts';
+import type { Advance, Ahead, RunCarry } from '../src/protocol/advance.ts';
 import { CROWDED_IN_FLIGHT, MAX_IN_FLIGHT } from '../src/protocol/limits.ts';
 import type { Step } from '../src/protocol/step.ts';
 import type { RunRecords } from '../src/records/run-records.ts';
@@ -20,6 +20,8 @@ export interface StepsOptions {
   lost(epoch: string): void;
   /** Something waits to be started. */
   wantsToAct(): void;
+  /** What the loop asks next came with the answer to a step. */
+  ahead(key: string, ahead: Ahead): void;
 }
 
 export class Steps {
@@ -188,7 +190,7 @@ export class Steps {
     }
   }
 
-  #answer({ step, attempts, askedAt }: InFlight, answer: Answer): void {
+  #answer({ step, attempts, askedAt }: InFlight, { ahead, ...answer }: Answer): void {
     this.#options.context.losses.delete(step.key);
     this.#open.delete(step.key);
     this.#options.records.add({
@@ -200,5 +202,6 @@ export class Steps {
       askedAt,
       answeredAt: Date.now(),
     });
+    if (ahead) this.#options.ahead(step.key, ahead);
   }
 }

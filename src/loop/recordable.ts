@@ -19,13 +19,22 @@ export function assertRecordable(value: unknown, what: string): void {
 
 /** Refuses a payload that the server would not take. @throws PayloadTooLargeError */
 export function assertFits(value: unknown, what: string): void {
-  const json = JSON.stringify(value) as string | undefined;
-  const bytes = json === undefined ? 0 : Buffer.byteLength(json);
+  const bytes = jsonBytes(value);
   if (bytes > MAX_PAYLOAD_BYTES) {
     throw new PayloadTooLargeError(
       `${what} has ${bytes} bytes; the limit for one payload is ${MAX_PAYLOAD_BYTES}.`,
     );
   }
+}
+
+/** Whether the server takes it as one payload. */
+export function fits(value: unknown): boolean {
+  return jsonBytes(value) <= MAX_PAYLOAD_BYTES;
+}
+
+function jsonBytes(value: unknown): number {
+  const json = JSON.stringify(value) as string | undefined;
+  return json === undefined ? 0 : Buffer.byteLength(json);
 }
 
 interface Lost {

@@ -1,5 +1,6 @@
 /** What the run and the process that holds its loop say to each other. Types only. */
 import type { Duration, RetryPolicy } from '@temporalio/common';
+import type { AHEAD } from './names.ts';
 import type { Step, StepFailure, StepRecord } from './step.ts';
 
 /** What the run tells the host when it wants the loop to go on. Never in history: a local activity's input is not recorded. */
@@ -128,10 +129,28 @@ export interface Decision {
   at: number;
 }
 
+/**
+ * What a loop asks next, sent along with the answer to the one step it waited for: it was given that before the run has
+ * it. The run takes it if that is the next thing it learns, and otherwise asks by `advance`, which notices a loop that
+ * went another way.
+ */
+export interface Ahead {
+  epoch: string;
+  /** As of the record of that step: `took` says which in the order of the records that is. */
+  next: Advance;
+}
+
 /** What the activity that runs a closure answers. */
 export type CallResult =
   | { moved: true }
-  | { value?: unknown; usage?: StepRecord['usage']; moved?: undefined };
+  | { value?: unknown; usage?: StepRecord['usage']; moved?: undefined; ahead?: Ahead };
+
+/** What the activity of a tool answers, if not just the tool's result. */
+export interface ToolEnvelope {
+  value?: unknown;
+  /** `null`: none; the result itself has such a field. */
+  [AHEAD]: Ahead | null;
+}
 
 /** What a watch of a loop can end with. */
 export type WatchResult = 'ready' | 'gone' | 'quiet';
