@@ -45,8 +45,8 @@ export class LoopLink {
   /** Signals of the loop, and how many of them it was answered. */
   #pokes = 0;
   #pokesTaken = 0;
-  /** The last loop that left a trace of its build, and the one whose trace is on its way. */
-  #traced: string | undefined;
+  /** Loops that left a trace of their build before the run knew them, and the one whose trace is on its way. */
+  readonly #traced = new Set<string>();
   #awaitsTrace: string | undefined;
   cancelling = false;
   cancelSent = false;
@@ -61,8 +61,10 @@ export class LoopLink {
     });
     wf.setHandler(wf.defineSignal<[string, 'survived'?]>(BUILD_SIGNAL), (epoch, survived) => {
       if (survived) return this.#survived();
-      this.#traced = epoch;
-      if (epoch !== this.epoch) this.#deaths++;
+      if (epoch === this.#awaitsTrace) this.#awaitsTrace = undefined;
+      if (epoch === this.epoch) return;
+      this.#traced.add(epoch);
+      this.#deaths++;
     });
   }
 
@@ -89,7 +91,7 @@ export class LoopLink {
 
   /** The trace of a build is on its way, as a signal. */
   awaitsTrace(): boolean {
-    return this.#awaitsTrace !== undefined && this.#traced !== this.#awaitsTrace;
+    return this.#awaitsTrace !== undefined;
   }
 
   wantsToAct(): number {
@@ -192,8 +194,9 @@ export class LoopLink {
     this.settings = built.settings ?? {};
     this.cancelSent = false;
     this.#seen = 0;
-    if (built.epoch === this.#traced) this.#survived(); // its trace was here before it
-    this.#awaitsTrace = built.traced ? built.epoch : undefined;
+    const wasFirst = this.#traced.has(built.epoch);
+    if (wasFirst) this.#survived();
+    this.#awaitsTrace = built.traced && !wasFirst ? built.epoch : undefined;
   }
 
   #survived(): void {
