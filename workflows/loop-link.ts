@@ -214,8 +214,13 @@ export class LoopLink {
     this.#options.body.cancel();
   }
 
-  #task(): Pick<AdvanceInput, 'taskTimeoutMs' | 'historyLength' | 'agains'> {
+  #task(): Pick<AdvanceInput, 'taskTimeoutMs' | 'taskStartedAt' | 'historyLength' | 'agains'> {
     const { taskTimeoutMs, historyLength } = wf.workflowInfo();
-    return { taskTimeoutMs, historyLength, ...(this.#agains > 0 && { agains: this.#agains }) };
+    return {
+      taskTimeoutMs,
+      taskStartedAt: Date.now(),
+      historyLength,
+      ...(this.#agains > 0 && { agains: this.#agains }),
+    };
   }
 }
