@@ -45,8 +45,8 @@ export class LoopLink {
   /** Signals of the loop, and how many of them it was answered. */
   #pokes = 0;
   #pokesTaken = 0;
-  /** The last loop that left a trace of its build, and the one whose trace is on its way. */
-  #traced: string | undefined;
+  /** Loops that left a trace of their build before the run knew them, and the one whose trace is on its way. */
+  readonly #traced = new Set<string>();
   #awaitsTrace: string | undefined;
   /** What the loop asked along with the answer to a step. */
   #ahead: (Ahead & { key: string }) | undefined;
@@ -63,8 +63,10 @@ export class LoopLink {
     });
     wf.setHandler(wf.defineSignal<[string, 'survived'?]>(BUILD_SIGNAL), (epoch, survived) => {
       if (survived) return this.#survived();
-      this.#traced = epoch;
-      if (epoch !== this.epoch) this.#deaths++;
+      if (epoch === this.#awaitsTrace) this.#awaitsTrace = undefined;
+      if (epoch === this.epoch) return;
+      this.#traced.add(epoch);
+      this.#deaths++;
     });
   }
 
@@ -91,7 +93,7 @@ export class LoopLink {
 
   /** The trace of a build is on its way, as a signal. */
   awaitsTrace(): boolean {
-    return this.#awaitsTrace !== undefined && this.#traced !== this.#awaitsTrace;
+    return this.#awaitsTrace !== undefined;
   }
 
   wantsToAct(): number {
@@ -215,8 +217,9 @@ export class LoopLink {
     this.settings = built.settings ?? {};
     this.cancelSent = false;
     this.#seen = 0;
-    if (built.epoch === this.#traced) this.#survived(); // its trace was here before it
-    this.#awaitsTrace = built.traced ? built.epoch : undefined;
+    const wasFirst = this.#traced.has(built.epoch);
+    if (wasFirst) this.#survived();
+    this.#awaitsTrace = built.traced && !wasFirst ? built.epoch : undefined;
   }
 
   #survived(): void {
@@ -234,8 +237,13 @@ export class LoopLink {
     this.#options.body.cancel();
   }
 
-  #task(): Pick<AdvanceInput, 'taskTimeoutMs' | 'historyLength' | 'agains'> {
+  #task(): Pick<AdvanceInput, 'taskTimeoutMs' | 'taskStartedAt' | 'historyLength' | 'agains'> {
     const { taskTimeoutMs, historyLength } = wf.workflowInfo();
-    return { taskTimeoutMs, historyLength, ...(this.#agains > 0 && { agains: this.#agains }) };
+    return {
+      taskTimeoutMs,
+      taskStartedAt: Date.now(),
+      historyLength,
+      ...(this.#agains > 0 && { agains: this.#agains }),
+    };
   }
 }

@@ -7,7 +7,6 @@ import type { Agent } from '../agent.ts';
 import type { Advance, AdvanceInput, Ahead, RunSettings, Took, WatchResult } from '../protocol/advance.ts';
 import { MAX_DEATHS } from '../protocol/limits.ts';
 import { BUILD_SIGNAL, POKE_SIGNAL } from '../protocol/names.ts';
-import { FreezeMonitor } from './freeze-monitor.ts';
 import { Loop } from './loop.ts';
 import { Poke } from './poke.ts';
 import { RunningCalls } from './running-calls.ts';
@@ -53,8 +52,9 @@ export class LoopHost {
   /** The task queue that only this process polls. */
   readonly queue: string;
   readonly calls = new RunningCalls();
-  readonly #freezes = new FreezeMonitor();
   readonly #options: LoopHostOptions;
+  /** How far this machine's clock is behind the server's, in milliseconds: 0 or less. */
+  #behind = 0;
   readonly #kept = new Map<string, Kept>();
   readonly #sweep: NodeJS.Timeout;
 
@@ -73,7 +73,6 @@ export class LoopHost {
   /** The host stops: its loops are dropped; they are built again elsewhere. */
   close(): void {
     clearInterval(this.#sweep);
-    void this.#freezes.close();
     for (const { loop } of this.#kept.values()) this.#drop(loop, 'the worker stops');
   }
 
@@ -87,16 +86,17 @@ export class LoopHost {
    */
   async advance(contact: RunContact, input: AdvanceInput): Promise<Advance> {
     const began = Date.now();
+    this.#behind = Math.min(this.#behind, began - input.taskStartedAt);
     const builds = input.epoch === undefined && !input.leave;
     // Not on a task that is none: the agent's code would run for nobody.
     const task = builds ? await this.#task(contact, input) : undefined;
     if (task?.isOurs === false) return { again: true };
     const answer = await this.#advance(contact, input, task?.attempt ?? 1);
-    const froze = this.#freezes.touches(began, input.taskTimeoutMs);
-    const doubtful = input.inFlight > 0 || froze;
+    const age = Date.now() - input.taskStartedAt - this.#behind;
+    const doubtful = input.inFlight > 0 || age > input.taskTimeoutMs / 2;
     if (!doubtful || (await this.#task(contact, input)).isOurs) return answer;
     // A loop that blocks the event loop until its task is over is as harmful as one that ends the process.
-    const harmless = froze || Date.now() - began < input.taskTimeoutMs;
+    const harmless = Date.now() - began < input.taskTimeoutMs;
     if (answer.built?.traced && harmless) await tellBuild(contact, answer.built.epoch, 'survived');
     return { again: true, ...(input.inFlight >= CROWD && { crowded: true }) };
   }

@@ -34,6 +34,8 @@ export interface AdvanceInput {
   deaths?: number;
   /** The workflow task timeout of the run, in milliseconds. */
   taskTimeoutMs: number;
+  /** When the present task started, by the server's clock; milliseconds since 1970. */
+  taskStartedAt: number;
   /** The run is cancelled: tell the loop. */
   cancel?: true;
   /** The run goes on as a new one, or is over: drop the loop. */

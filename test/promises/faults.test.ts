@@ -1,6 +1,7 @@
 /** The everyday events that broke the first protocol, each by what must hold. */
 import { expect, test } from '@jest/globals';
 import { approve, records, waiting } from '../../src/index.ts';
+import { BUILD_SIGNAL } from '../../src/protocol/names.ts';
 import { scene } from '../kit/scene.ts';
 import { assertReplays, chainOf, client, eventsOf, until } from '../kit/temporal.ts';
 
@@ -11,6 +12,22 @@ const approveWhenAsked = async (
   await until(async () => (await handle.query(waiting)).approvals.some((pending) => pending.id === id), id);
   await handle.signal(approve, { id });
 };
+
+/** Starts a worker, and another whenever one ends, at most twelve, until the run is over. */
+async function respawnUntil(
+  stage: Awaited<ReturnType<typeof scene>>,
+  result: Promise<unknown>,
+): Promise<void> {
+  let over = false;
+  const end = result.then(
+    () => void (over = true),
+    () => void (over = true),
+  );
+  for (let processes = 0; !over && processes < 12; processes++) {
+    const worker = await stage.spawn();
+    await Promise.race([worker.ended, end]);
+  }
+}
 
 test('a task lost after the loop went on: a worker stopped for a while and let go takes up where it was', async () => {
   await using stage = await scene('fault-agents');
@@ -85,23 +102,27 @@ test.each([
   'a loop that kills its process between steps ends its run, typed, and not every worker ($agentName)',
   async ({ agentName, kills }) => {
     await using stage = await scene('fault-agents');
-    let processes = 0;
-    let over = false;
     const handle = await stage.start(agentName, 'k');
-    const respawning = (async () => {
-      while (!over && processes < 12) {
-        processes++;
-        const worker = await stage.spawn();
-        await Promise.race([worker.ended, until(() => over, 'the end', 100_000)]);
-      }
-    })();
-    await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'LoopKillsWorkerError' } });
-    over = true;
+    const result = handle.result();
+    const respawning = respawnUntil(stage, result);
+    await expect(result).rejects.toMatchObject({ cause: { type: 'LoopKillsWorkerError' } });
     await respawning;
     expect(stage.tally()['kill k']).toBe(kills);
     expect(stage.asked('first k')).toBe(1);
   },
 );
+
+test('traces of builds that come late, from processes that stood still, do not keep a run from its end', async () => {
+  await using stage = await scene('fault-agents');
+  const handle = await stage.start('killerOfThree', 's');
+  const result = handle.result();
+  const respawning = respawnUntil(stage, result);
+  await until(() => stage.asked('last s') === 1, 'the last turn');
+  await handle.signal(BUILD_SIGNAL, 'another');
+  expect(await result).toBe('last s');
+  expect(stage.tally()['kill s']).toBe(3);
+  await respawning;
+});
 
 test('a failed branch that nobody awaits ends neither the worker nor the run', async () => {
   await using stage = await scene('fault-agents');

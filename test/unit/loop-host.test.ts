@@ -71,6 +71,7 @@ function hostOf(
         acts: 0,
         historyLength: 3,
         taskTimeoutMs: 10_000,
+        taskStartedAt: Date.now(),
         ...input,
       },
     );
