@@ -53,6 +53,16 @@ export class Delivery {
     return this.#queue.length > 0;
   }
 
+  /**
+   * Whether the loop may have an answer before the run. Not the first one after it was built again: a loop that of this
+   * very answer kills its process would lose it each time.
+   */
+  get mayGoAhead(): boolean {
+    const isFirst = this.#builtWith === 0 && this.#options.pending.length === 0;
+    const hadMore = this.#log.length > (this.#builtWith ?? 0);
+    return (isFirst || hadMore) && !this.unread && !this.busy;
+  }
+
   constructor(options: DeliveryOptions) {
     this.#options = options;
     this.#changedAt = options.divergedAt;

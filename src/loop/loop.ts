@@ -263,8 +263,8 @@ export class Loop {
    */
   async goAhead(key: string, read: () => unknown, patience: number): Promise<Advance | undefined> {
     const asked = this.#asked.get(key);
-    const idle = this.waiting === 0 && !this.cancelled && !this.dropped && !this.#delivery.busy;
-    if (!asked || this.#asked.size > 1 || !idle || this.#delivery.unread) return undefined;
+    if (this.waiting > 0 || this.cancelled || this.dropped || !this.#delivery.mayGoAhead) return undefined;
+    if (!asked || this.#asked.size > 1) return undefined;
     if (this.#unacknowledged.some(({ no }) => no > asked.step.no)) return undefined;
     const records = this.#delivery.takeAhead({ key, value: read() });
     const next = await this.next(asked.step.no, patience);
