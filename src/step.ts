@@ -6,6 +6,7 @@ import { toApplicationFailure } from './errors/failure.ts';
 import { AgentError } from './errors/index.ts';
 import { askStep, insideRun } from './loop/ask.ts';
 import { assertRecordable } from './loop/recordable.ts';
+import { retryPolicy } from './tools/tool-options.ts';
 
 /** How a step is run. */
 export interface StepCallOptions {
@@ -32,7 +33,7 @@ export async function step<T>(
     name,
     request: {},
     options: {
-      retry: typeof retries === 'number' ? { maximumAttempts: retries + 1 } : retries,
+      retry: retryPolicy(retries),
       ...(timeout !== undefined && { startToCloseTimeout: timeout }),
     },
     closure: async (signal) => {
