@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { CancelledFailure } from '@temporalio/common';
 import { toApplicationFailure } from '../src/errors/failure.ts';
 import { providerFailure } from '../src/errors/provider-failure.ts';
 import type { LoopHost } from '../src/loop/loop-host.ts';
@@ -36,10 +36,7 @@ export function createCall(host: LoopHost) {
       const { reason } = call.abort.signal as { reason: unknown };
       const why = cancelled ?? (reason instanceof CancelledFailure ? reason : undefined);
       if (why) throw isWorkerShutdown(why) ? workerShutdown() : why;
-      if (error instanceof ApplicationFailure) throw error;
-      throw activityType === TURN
-        ? providerFailure(error)
-        : toApplicationFailure(error, { nonRetryable: true });
+      throw activityType === TURN ? providerFailure(error) : toApplicationFailure(error, true);
     } finally {
       host.calls.leave(id, call);
     }

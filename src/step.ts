@@ -3,7 +3,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Duration, RetryPolicy } from '@temporalio/common';
 import { msToNumber } from '@temporalio/common/lib/time.js';
 import { toApplicationFailure } from './errors/failure.ts';
-import { AgentError } from './errors/index.ts';
 import { askStep, insideRun } from './loop/ask.ts';
 import { assertRecordable } from './loop/recordable.ts';
 import { retryPolicy } from './tools/tool-options.ts';
@@ -42,7 +41,7 @@ export async function step<T>(
         assertRecordable(value, `The result of step ${name}`);
         return { value };
       } catch (error) {
-        throw toApplicationFailure(error, { nonRetryable: AgentError.is(error) });
+        throw toApplicationFailure(error);
       }
     },
   });
