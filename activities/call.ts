@@ -23,11 +23,9 @@ export function createCall(host: LoopHost) {
     const call = host.calls.join(id, host.find(runId)?.closure(key), startToCloseTimeoutMs);
     if (!call) return { moved: true };
     try {
-      return await whileHeartbeating(async () => {
-        const answer = await Promise.race([call.result, context.cancelled]);
-        assertFits(answer, `The answer of ${activityType}`);
-        return answer;
-      });
+      const answer = await whileHeartbeating(() => call.result);
+      assertFits(answer, `The answer of ${activityType}`);
+      return answer;
     } catch (error) {
       const cancelled = await cancellationOf(context);
       // A timeout, or a run that is gone, says nothing about the call: only a cancel and a shutdown end it.

@@ -9,10 +9,7 @@ export function createToolActivity(tool: Tool<any, any, any>) {
   return async (input: unknown): Promise<unknown> => {
     const context = Context.current();
     try {
-      return await whileHeartbeating(
-        async () =>
-          await Promise.race([runToolBody(tool, input, context.cancellationSignal), context.cancelled]),
-      );
+      return await whileHeartbeating(() => runToolBody(tool, input, context.cancellationSignal));
     } catch (error) {
       const cancelled = await cancellationOf(context);
       throw isWorkerShutdown(cancelled) ? workerShutdown() : (cancelled ?? error);
