@@ -54,7 +54,7 @@ export class PretendRun {
       pendingChanged: [...this.open].filter(([, changed]) => changed).map(([key]) => key),
       divergedAt: this.divergedAt,
       body: (loop) => this.#body(loop.abort.signal),
-      events: { ready: () => void this.told++ },
+      ready: () => void this.told++,
       serves: this.#serves,
     });
     const wrong = this.loop.take(0, this.records, 0);
