@@ -1,5 +1,6 @@
 import { NotRecordableError, PayloadTooLargeError } from '../errors/index.ts';
 import { MAX_PAYLOAD_BYTES } from '../protocol/limits.ts';
+import { jsonBytes } from '../records/run-records.ts';
 
 /**
  * Refuses what JSON would silently lose or cannot hold: bigints, maps, sets, bytes, and cycles; anything else becomes
@@ -19,8 +20,7 @@ export function assertRecordable(value: unknown, what: string): void {
 
 /** Refuses a payload that the server would not take. @throws PayloadTooLargeError */
 export function assertFits(value: unknown, what: string): void {
-  const json = JSON.stringify(value) as string | undefined;
-  const bytes = json === undefined ? 0 : Buffer.byteLength(json);
+  const bytes = jsonBytes(value);
   if (bytes > MAX_PAYLOAD_BYTES) {
     throw new PayloadTooLargeError(
       `${what} has ${bytes} bytes; the limit for one payload is ${MAX_PAYLOAD_BYTES}.`,
