@@ -1,6 +1,7 @@
 /** What the run and the process that holds its loop say to each other. Types only. */
 import type { Duration, RetryPolicy } from '@temporalio/common';
 import type { Step, StepFailure, StepRecord } from './step.ts';
+import type { Usage } from './usage.ts';
 
 /** What the run tells the host when it wants the loop to go on. Never in history: a local activity's input is not recorded. */
 export interface AdvanceInput {
@@ -131,9 +132,12 @@ export interface Decision {
 }
 
 /** What the activity that runs a closure answers. */
-export type CallResult =
-  | { moved: true }
-  | { value?: unknown; usage?: StepRecord['usage']; moved?: undefined };
+export interface CallResult {
+  /** The loop is not in this process; nothing else is said then. */
+  moved?: true;
+  value?: unknown;
+  usage?: Usage;
+}
 
 /** What a watch of a loop can end with. */
 export type WatchResult = 'ready' | 'gone' | 'quiet';
