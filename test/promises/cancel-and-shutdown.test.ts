@@ -120,22 +120,6 @@ describe('a cancel', () => {
     await expectCancelled(handle);
     expect(provider.requests).toHaveLength(0);
   });
-
-  test('reaches a child and its model call', async () => {
-    const { spawn, start, provider, asked, taskQueue } = await scene({ slow: [{ delayMs: 60_000 }] });
-    await spawn();
-    const handle = await start('parent', 'slow');
-    await provider.waitFor(({ body }) => body['input'] === 'slow');
-    await handle.cancel();
-    await expectCancelled(handle);
-    expect(asked('slow')).toHaveLength(1);
-    const { workflow } = await client();
-    const started = eventsOf([await handle.fetchHistory()], 'childWorkflowExecutionStarted');
-    const { workflowExecution } = started[0]!.childWorkflowExecutionStartedEventAttributes!;
-    expect(workflowExecution!.workflowId).toContain(taskQueue);
-    await expectCancelled(workflow.getHandle(workflowExecution!.workflowId!));
-    expect(asked('slow')[0]!.closedEarlyAt).toBeDefined();
-  });
 });
 
 describe('a worker stopped during a model call', () => {

@@ -179,26 +179,6 @@ describe('a cancelled loop', () => {
     expect(run.asked.find(({ name }) => name === 'clean-up')!.shielded).toBe(true);
   });
 
-  test('that is built anew has its records first, so that it cleans up what it did', async () => {
-    const run = new PretendRun(async () => {
-      const done: string[] = [];
-      try {
-        for (const name of ['a', 'b', 'c']) done.push(await ask(name));
-      } finally {
-        await nonCancellable(() => ask(`undo ${done.join(' ')}`));
-      }
-    });
-    for (const name of ['a', 'b']) {
-      await run.settle();
-      await run.answerTo(name);
-    }
-    run.build();
-    await run.loop.caughtUp(50);
-    run.loop.cancel();
-    await run.settle();
-    expect(run.asked.map(({ name }) => name)).toContain('undo a! b!');
-  });
-
   test('may be told twice', async () => {
     const run = new PretendRun(async () => await ask('work').catch(() => 'over'));
     await run.advance();
