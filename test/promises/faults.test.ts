@@ -1,14 +1,12 @@
 /** The everyday events that broke the first protocol, each by what must hold. */
 import { expect, test } from '@jest/globals';
+import type { WorkflowHandle } from '@temporalio/client';
 import { approve, records, waiting } from '../../src/index.ts';
 import { BUILD_SIGNAL } from '../../src/protocol/names.ts';
 import { scene } from '../kit/scene.ts';
 import { assertReplays, chainOf, client, eventsOf, until } from '../kit/temporal.ts';
 
-const approveWhenAsked = async (
-  handle: Awaited<ReturnType<Awaited<ReturnType<typeof scene>>['start']>>,
-  id: string,
-) => {
+const approveWhenAsked = async (handle: WorkflowHandle, id: string) => {
   await until(async () => (await handle.query(waiting)).approvals.some((pending) => pending.id === id), id);
   await handle.signal(approve, { id });
 };
