@@ -231,11 +231,11 @@ export class Loop {
       // Whatever is asked in the same turn of the event loop goes along.
       await eventLoopTurn();
       const steps = this.#batch();
+      // More than one marker may hold: the commands of one task must fit one message.
       const more = steps.length < this.#unacknowledged.length || (this.end !== undefined && steps.length > 0);
       if (more) this.#source.ready();
       return this.#result({
         ...(steps.length > 0 && { steps }),
-        ...(more && { more: true }),
         ...(this.end && steps.length === 0 && { end: this.end }),
       });
     } finally {

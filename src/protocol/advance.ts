@@ -87,8 +87,6 @@ export interface Advance {
   steps?: Step[];
   /** What this answer took account of; the run goes by this, not by what it has learnt since. */
   took?: Took;
-  /** There is more than one marker may hold: the loop pokes, since the commands of one task must fit one message. */
-  more?: true;
   end?: LoopEnd;
   /** Set once, when this loop leaves the recorded path: how many records there were. */
   divergedAt?: number;

@@ -68,6 +68,7 @@ export class PretendRun {
     const wrong = this.loop.take(this.#from, this.records.slice(this.#from), this.#seen);
     if (wrong !== undefined) throw new Error(`The loop is not where the run is: ${wrong}`);
     this.#from = this.records.length;
+    const { told } = this;
     const got = await this.loop.next(this.#seen, patience);
     if (got.divergedAt !== undefined && this.#divergedEpoch !== this.loop.epoch) {
       this.divergedAt = got.divergedAt;
@@ -81,7 +82,7 @@ export class PretendRun {
       this.inFlight.set(step.key, step);
       if (!this.open.has(step.key)) this.open.set(step.key, this.divergedAt !== undefined);
     }
-    return got.more ? { ...got, ...(await this.advance(patience)) } : got;
+    return this.told > told ? { ...got, ...(await this.advance(patience)) } : got;
   }
 
   /** Until the loop asks nothing more. */
