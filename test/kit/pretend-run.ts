@@ -1,7 +1,8 @@
-/** A run without Temporal: what the workflow does for its loop, as PROTOCOL's rules 2 and 5 say it, for tests of loops. */
+/** A run without Temporal: what the workflow does for its loop, by rules 2 and 5 of ARCHITECTURE.md, for tests of loops. */
 import type { Advance, LoopEnd } from '../../src/protocol/advance.ts';
 import type { Step, StepRecord } from '../../src/protocol/step.ts';
 import { Loop } from '../../src/loop/loop.ts';
+import { recordWith } from './record.ts';
 
 export type Body = (signal: AbortSignal) => Promise<unknown>;
 
@@ -103,7 +104,8 @@ export class PretendRun {
     if (!step) throw new Error(`Nothing with the key ${key} is in flight.`);
     this.inFlight.delete(key);
     this.open.delete(key);
-    this.records.push(recordOf(step, failure ? { failure } : { value }));
+    const { kind, name } = step;
+    this.records.push(recordWith({ key, kind, name, ...(failure ? { failure } : { value }) }));
   }
 
   /** The names of the steps in flight. */
@@ -118,11 +120,6 @@ export class PretendRun {
     this.answer(step.key, value);
     return await this.advance();
   }
-}
-
-function recordOf(step: Step, answer: Pick<StepRecord, 'value' | 'failure'>): StepRecord {
-  const { key, kind, name } = step;
-  return { key, kind, name, ...answer, attempts: 1, askedAt: 0, answeredAt: 0 };
 }
 
 /** What an agent returned. @throws if it has not, or failed */
