@@ -16,6 +16,17 @@ export function fingerprint(step: Fingerprinted): string {
   return digest(step).slice(0, 24);
 }
 
+/** A short hash of each top-level field of a request, so that a miss can be explained: "instructions changed". */
+export function fieldHashes(request: unknown): Record<string, string> {
+  if (typeof request !== 'object' || request === null || Array.isArray(request))
+    return { request: digest(request).slice(0, 8) };
+  return Object.fromEntries(
+    Object.entries(request)
+      .filter(([, value]) => value !== undefined)
+      .map(([field, value]) => [field, digest(value).slice(0, 8)]),
+  );
+}
+
 /** SHA-256 of a value's canonical JSON, in hex. */
 export function digest(value: unknown): string {
   const plain = JSON.stringify(value, plainValue) as string | undefined;

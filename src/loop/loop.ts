@@ -9,7 +9,7 @@ import { MAX_BATCH_BYTES } from '../protocol/limits.ts';
 import type { Step, StepRecord } from '../protocol/step.ts';
 import { currentPosition, runAtTop } from './current-loop.ts';
 import { Delivery } from './delivery.ts';
-import { fingerprint } from './fingerprint.ts';
+import { fieldHashes, fingerprint } from './fingerprint.ts';
 import { assertRecordable } from './recordable.ts';
 
 /** What a closure of the loop answers. */
@@ -139,6 +139,7 @@ export class Loop {
     };
     this.#asked.set(key, { step, resolve, reject, closure });
     if (!this.#delivery.asked(key)) {
+      if (kind === 'turn') step.parts = fieldHashes(request.request);
       step.no = ++this.#number;
       this.#unacknowledged.push(step);
       this.#wake();

@@ -43,6 +43,8 @@ export interface Step {
   /** Asked inside `nonCancellable`: runs although the run is cancelled. */
   shielded?: true;
   options?: StepOptions;
+  /** A short hash of each top-level field of the request, so that a miss can be explained. */
+  parts?: Record<string, string>;
 }
 
 /** A failure as it is kept in a record, and given to the loop again after a restart. Plain JSON. */

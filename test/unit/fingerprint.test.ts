@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { fingerprint } from '../../src/loop/fingerprint.ts';
+import { fieldHashes, fingerprint } from '../../src/loop/fingerprint.ts';
 
 const of = (request: unknown, changes: object = {}) =>
   fingerprint({ kind: 'turn', name: 'gpt', request, scope: '', ...changes });
@@ -68,6 +68,24 @@ test('every request that JSON can hold has a fingerprint of 24 hex digits', () =
       expect(of(value)).toMatch(/^[0-9a-f]{24}$/);
     }),
   );
+});
+
+test('field hashes change for the changed fields alone', () => {
+  const before = fieldHashes({
+    instructions: 'be kind',
+    model: 'gpt',
+    tools: [{ name: 'a' }],
+    gone: undefined,
+  });
+  const after = fieldHashes({ tools: [{ name: 'a' }], model: 'gpt', instructions: 'be brief' });
+  expect(Object.keys(before).toSorted()).toEqual(['instructions', 'model', 'tools']);
+  expect({ ...after, instructions: before['instructions'] }).toEqual(before);
+  expect(after['instructions']).not.toBe(before['instructions']);
+});
+
+test('a request that is no object has one hash', () => {
+  for (const request of ['text', 7, null, undefined, ['a']])
+    expect(Object.keys(fieldHashes(request))).toEqual(['request']);
 });
 
 /** The same value with the fields of each object in reverse order. */

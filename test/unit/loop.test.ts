@@ -74,6 +74,12 @@ describe('steps', () => {
     const { end } = await run.advance();
     expect(end).toEqual({ output: [true, expect.stringContaining('The input of tool big has 20')] });
   });
+
+  test('explain a turn by a hash of each field of its request', async () => {
+    const run = new PretendRun(async () => await ask('gpt', { instructions: 'x', tools: [] }));
+    const { steps } = await run.advance();
+    expect(Object.keys(steps![0]!.parts!)).toEqual(['instructions', 'tools']);
+  });
 });
 
 describe('an end', () => {
