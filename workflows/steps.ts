@@ -186,6 +186,7 @@ export class Steps {
 
   #answer({ step, attempts, askedAt }: InFlight, answer: Answer): void {
     this.#options.context.losses.delete(step.key);
+    const changed = this.#open.get(step.key) === true;
     this.#open.delete(step.key);
     this.#options.records.add({
       key: step.key,
@@ -195,6 +196,7 @@ export class Steps {
       attempts: Math.max(1, attempts),
       askedAt,
       answeredAt: Date.now(),
+      ...(changed && this.divergedAt !== undefined && { changedAt: this.divergedAt }),
     });
   }
 }

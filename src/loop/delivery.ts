@@ -27,8 +27,12 @@ export class Delivery {
   /** Keys of all records this loop has had, in order. */
   readonly #log: string[] = [];
   readonly #indexOf = new Map<string, number>();
-  /** Records not delivered yet. */
-  #queue: StepRecord[] = [];
+  /** Keys of records that were asked by loops with changed code, and how many records there were when they left the path. */
+  readonly #askedAfter = new Map<string, number>();
+  /** Records for which later ones wait no longer. */
+  readonly #givenUp = new Set<string>();
+  /** Records not delivered yet, in recorded order. */
+  readonly #queue: StepRecord[] = [];
   /** Newest rerun of each read-only step, by its key without it. */
   readonly #reruns = new Map<string, number>();
   /** Set when this loop itself leaves the recorded path. */
@@ -84,7 +88,7 @@ export class Delivery {
       }
     } else if (
       this.#changedAt !== undefined &&
-      (this.#pendingChanged.has(key) || index! >= this.#changedAt)
+      (this.#pendingChanged.has(key) || this.#askedAfter.get(key) === this.#changedAt)
     ) {
       if (this.#skips(this.#changedAt)) this.#changed = true;
     }
@@ -105,6 +109,7 @@ export class Delivery {
       this.#indexOf.set(record.key, this.#log.length);
       this.#log.push(record.key);
       this.#noteRerun(record.key);
+      if (record.changedAt !== undefined) this.#askedAfter.set(record.key, record.changedAt);
       this.#queue.push(record);
     }
     void this.#pump();
@@ -128,17 +133,18 @@ export class Delivery {
     for (;;) {
       const next = this.#queue.findIndex((record) => this.#options.isAsked(record.key));
       if (next < 0) break;
-      if (next > 0) {
+      const earlier = this.#queue.slice(0, next).filter(({ key }) => !this.#givenUp.has(key));
+      if (earlier.length > 0) {
         // An earlier record is not asked for yet: wait for it, but not for ever, and not once the loop went its own way.
         holdUntil ||= Date.now() + (this.#changed ? HOLD_CHANGED_MS : HOLD_MS);
         if (!this.#askedNew && Date.now() < holdUntil) {
           await delay(2);
           continue;
         }
-        this.#queue = [...this.#queue.slice(next), ...this.#queue.slice(0, next)];
+        for (const { key } of earlier) this.#givenUp.add(key);
       }
       holdUntil = 0;
-      this.#options.settle(this.#queue.shift()!);
+      this.#options.settle(this.#queue.splice(next, 1)[0]!);
       await eventLoopTurn();
     }
     this.busy = false;

@@ -102,10 +102,19 @@ export class PretendRun {
   answer(key: string, value: unknown, failure?: StepRecord['failure']): void {
     const step = this.inFlight.get(key);
     if (!step) throw new Error(`Nothing with the key ${key} is in flight.`);
+    const changedAt = this.open.get(key) ? this.divergedAt : undefined;
     this.inFlight.delete(key);
     this.open.delete(key);
     const { kind, name } = step;
-    this.records.push(recordWith({ key, kind, name, ...(failure ? { failure } : { value }) }));
+    this.records.push(
+      recordWith({
+        key,
+        kind,
+        name,
+        ...(failure ? { failure } : { value }),
+        ...(changedAt !== undefined && { changedAt }),
+      }),
+    );
   }
 
   /** The names of the steps in flight. */
