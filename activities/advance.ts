@@ -16,12 +16,9 @@ export function createAdvance(host: LoopHost) {
 /** Activity on the host's own queue: holds a loop that is busy with its own work, so that the host's death is noticed. */
 export function createAwaitLoop(host: LoopHost) {
   return async (epoch: string, seen: number, quietFor: number): Promise<WatchResult> => {
-    const context = Context.current();
-    const { runId } = context.info.workflowExecution!;
+    const { runId } = Context.current().info.workflowExecution!;
     try {
-      return await whileHeartbeating(
-        async () => await Promise.race([host.watch(runId, epoch, seen, quietFor), context.cancelled]),
-      );
+      return await whileHeartbeating(() => host.watch(runId, epoch, seen, quietFor));
     } catch (error) {
       if (isWorkerShutdown(error)) return 'gone';
       throw error;

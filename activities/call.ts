@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { CancelledFailure } from '@temporalio/common';
 import { toApplicationFailure } from '../src/errors/failure.ts';
 import { providerFailure } from '../src/errors/provider-failure.ts';
 import type { LoopHost } from '../src/loop/loop-host.ts';
@@ -25,10 +25,10 @@ export function createCall(host: LoopHost) {
     if (!call) return { moved: true };
     try {
       return await whileHeartbeating(async () => {
-        const answer = await Promise.race([call.result, context.cancelled]);
-        assertFits(answer, `The answer of ${activityType}`);
-        const ahead = await goAhead(host, key, answer);
-        return { ...answer, ...(ahead && { ahead }) };
+        const given = await call.result;
+        assertFits(given, `The answer of ${activityType}`);
+        const ahead = await goAhead(host, key, given);
+        return { ...given, ...(ahead && { ahead }) };
       });
     } catch (error) {
       const cancelled = await cancellationOf(context);
@@ -38,10 +38,7 @@ export function createCall(host: LoopHost) {
       const { reason } = call.abort.signal as { reason: unknown };
       const why = cancelled ?? (reason instanceof CancelledFailure ? reason : undefined);
       if (why) throw isWorkerShutdown(why) ? workerShutdown() : why;
-      if (error instanceof ApplicationFailure) throw error;
-      throw activityType === TURN
-        ? providerFailure(error)
-        : toApplicationFailure(error, { nonRetryable: true });
+      throw activityType === TURN ? providerFailure(error) : toApplicationFailure(error, true);
     } finally {
       host.calls.leave(id, call);
     }

@@ -18,10 +18,7 @@ export function createToolActivity(tool: Tool<any, any, any>, host?: LoopHost) {
     const context = Context.current();
     try {
       return await whileHeartbeating(async () => {
-        const value = await Promise.race([
-          runToolBody(tool, input, context.cancellationSignal),
-          context.cancelled,
-        ]);
+        const value = await runToolBody(tool, input, context.cancellationSignal);
         const key = stepKeyOf(context.info.activityId);
         if (key === undefined) return value; // of a user's own workflow
         const ahead = host && (await goAhead(host, key, { value }));

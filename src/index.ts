@@ -4,17 +4,7 @@ export { tool } from './tools/tool.ts';
 export type { Tool, ToolChanges, ToolContext, ToolDecorator, ToolOptions } from './tools/tool-options.ts';
 export { sleep, step, type StepCallOptions } from './step.ts';
 export { nonCancellable } from './loop/current-loop.ts';
-export {
-  approve,
-  type ApproveInput,
-  type PendingApproval,
-  records,
-  type RefusedSignal,
-  reject,
-  type RejectInput,
-  waiting,
-  type Waiting,
-} from './protocol/signals.ts';
+export * from './client/index.ts';
 export type { OnUncertain, StepFailure, StepKind, StepRecord } from './protocol/step.ts';
 export { addUsage, type Usage } from './protocol/usage.ts';
 export type { JsonSchema, Schema } from './tools/schema.ts';

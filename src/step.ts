@@ -3,9 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Duration, RetryPolicy } from '@temporalio/common';
 import { msToNumber } from '@temporalio/common/lib/time.js';
 import { toApplicationFailure } from './errors/failure.ts';
-import { AgentError } from './errors/index.ts';
 import { askStep, insideRun } from './loop/ask.ts';
 import { assertRecordable } from './loop/recordable.ts';
+import { retryPolicy } from './tools/tool-options.ts';
 
 /** How a step is run. */
 export interface StepCallOptions {
@@ -32,7 +32,7 @@ export async function step<T>(
     name,
     request: {},
     options: {
-      retry: typeof retries === 'number' ? { maximumAttempts: retries + 1 } : retries,
+      retry: retryPolicy(retries),
       ...(timeout !== undefined && { startToCloseTimeout: timeout }),
     },
     closure: async (signal) => {
@@ -41,7 +41,7 @@ export async function step<T>(
         assertRecordable(value, `The result of step ${name}`);
         return { value };
       } catch (error) {
-        throw toApplicationFailure(error, { nonRetryable: AgentError.is(error) });
+        throw toApplicationFailure(error);
       }
     },
   });

@@ -64,25 +64,13 @@ class AgentRun {
     this.#link = link;
     this.#context = {
       chain: carry?.chain ?? wf.workflowInfo().firstExecutionRunId,
-      host: () => link.host,
-      settings: () => link.settings,
+      link,
       askedNow: (key) => this.#steps.askedNow(key),
-      mayAct: async () => await link.mayAct(),
       approvals: this.#approvals,
       losses: new Map(carry?.losses),
       sleeps: new Map(carry?.sleeps),
     };
-    this.#steps = new Steps({
-      records,
-      context: this.#context,
-      body,
-      carry,
-      epoch: () => link.epoch,
-      isCancelling: () => link.cancelling,
-      lost: (epoch) => link.lose(epoch),
-      wantsToAct: () => void link.wantsToAct(),
-      ahead: (key, ahead) => link.hearAhead(key, ahead),
-    });
+    this.#steps = new Steps({ records, context: this.#context, body, carry });
     for (const signal of [approve, reject]) {
       handleSignal(signal.name, (payload) => {
         const refusal = this.#approvals.decide(signal.name, payload, Date.now());

@@ -39,7 +39,7 @@ export class LoopLink {
   /** Processes that died, one after the other, while the loop's own code ran and asked nothing. */
   #deaths = 0;
   #agains = 0;
-  /** How often something asked to act on what came, and how much of that was granted; see `StepContext.mayAct`. */
+  /** How often something asked to act on what came, and how much of that was granted; see `mayAct`. */
   #actsAsked = 0;
   #actsGranted = 0;
   /** Signals of the loop, and how many of them it was answered. */
@@ -100,7 +100,10 @@ export class LoopLink {
     return ++this.#actsAsked;
   }
 
-  /** See `StepContext.mayAct`. */
+  /**
+   * Waits until the run may act on what came. What comes to a workflow only changes its state; commands follow from an
+   * answer of the loop. So it does not matter in which order, and in how many activations, events came.
+   */
   async mayAct(): Promise<void> {
     const ask = this.wantsToAct();
     await wf.condition(() => this.#actsGranted >= ask);

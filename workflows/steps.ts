@@ -1,10 +1,11 @@
 /** The steps of a run: what its loops asked, what is in flight, and what waits for room. */
 import * as wf from '@temporalio/workflow';
-import type { Advance, Ahead, RunCarry } from '../src/protocol/advance.ts';
+import type { Advance, RunCarry } from '../src/protocol/advance.ts';
 import { CROWDED_IN_FLIGHT, MAX_IN_FLIGHT } from '../src/protocol/limits.ts';
 import type { Step } from '../src/protocol/step.ts';
 import type { RunRecords } from '../src/records/run-records.ts';
 import { failureOf } from './failures.ts';
+import type { LoopLink } from './loop-link.ts';
 import { type Answer, type InFlight, type StepContext, takeStep } from './take-step.ts';
 
 export interface StepsOptions {
@@ -13,19 +14,11 @@ export interface StepsOptions {
   /** Everything a cancel of the run reaches. */
   body: wf.CancellationScope;
   carry: RunCarry | undefined;
-  /** The loop the run knows. */
-  epoch(): string | undefined;
-  isCancelling(): boolean;
-  /** The host of a step's loop is gone. */
-  lost(epoch: string): void;
-  /** Something waits to be started. */
-  wantsToAct(): void;
-  /** What the loop asks next came with the answer to a step. */
-  ahead(key: string, ahead: Ahead): void;
 }
 
 export class Steps {
   readonly #options: StepsOptions;
+  readonly #link: LoopLink;
   readonly #inFlight = new Map<string, InFlight>();
   /** Keys asked by any loop that have no record; true: since a loop with changed code left the recorded path. */
   readonly #open: Map<string, boolean>;
@@ -41,6 +34,7 @@ export class Steps {
 
   constructor(options: StepsOptions) {
     this.#options = options;
+    this.#link = options.context.link;
     this.#open = new Map(options.carry?.open);
     this.divergedAt = options.carry?.divergedAt;
   }
@@ -93,7 +87,7 @@ export class Steps {
   /** Notes what an answer of the loop asks, and how many records it has had; starts nothing yet. */
   note({ divergedAt, steps = [], took }: Advance): void {
     this.#had = took?.records ?? 0;
-    const epoch = this.#options.epoch();
+    const { epoch } = this.#link;
     if (divergedAt !== undefined && this.#divergedEpoch !== epoch) {
       this.divergedAt = divergedAt;
       this.#divergedEpoch = epoch;
@@ -130,7 +124,7 @@ export class Steps {
       const { step, doing } = flight;
       const effect = doing === 'agent' || (doing === 'tool' && !step.readOnly);
       const awaited = effect && (ending === 'failure' || !this.#asked.has(step.key));
-      if (awaited || this.#options.isCancelling()) mustEnd.push(step.key);
+      if (awaited || this.#link.cancelling) mustEnd.push(step.key);
       if (!awaited) {
         flight.withdrawn = true;
         flight.scope.cancel();
@@ -148,7 +142,7 @@ export class Steps {
     const start = async () => {
       const flight: InFlight = {
         step,
-        epoch: this.#options.epoch() ?? '',
+        epoch: this.#link.epoch ?? '',
         doing: step.kind,
         attempts: 0,
         askedAt: Date.now(),
@@ -171,7 +165,7 @@ export class Steps {
     try {
       answer = await takeStep(this.#options.context, flight, eager);
     } catch (error) {
-      const ours = flight.withdrawn || (this.#options.isCancelling() && !step.shielded);
+      const ours = flight.withdrawn || (this.#link.cancelling && !step.shielded);
       if (ours && wf.isCancellation(error)) {
         this.#inFlight.delete(step.key);
         return;
@@ -183,15 +177,16 @@ export class Steps {
     // Its host is gone. If that was the present loop's, build another, which asks again; else the present loop, which
     // found it in flight, may have asked it already.
     const again = this.#asked.get(step.key);
-    if (flight.epoch === this.#options.epoch()) this.#options.lost(flight.epoch);
+    if (flight.epoch === this.#link.epoch) this.#link.lose();
     else if (again) {
       this.#backlog.push(again);
-      this.#options.wantsToAct();
+      this.#link.wantsToAct();
     }
   }
 
   #answer({ step, attempts, askedAt }: InFlight, { ahead, ...answer }: Answer): void {
     this.#options.context.losses.delete(step.key);
+    const changed = this.#open.get(step.key) === true;
     this.#open.delete(step.key);
     this.#options.records.add({
       key: step.key,
@@ -201,7 +196,8 @@ export class Steps {
       attempts: Math.max(1, attempts),
       askedAt,
       answeredAt: Date.now(),
+      ...(changed && this.divergedAt !== undefined && { changedAt: this.divergedAt }),
     });
-    if (ahead) this.#options.ahead(step.key, ahead);
+    if (ahead) this.#link.hearAhead(step.key, ahead);
   }
 }

@@ -1,7 +1,7 @@
 /** One step to one Temporal call: how each kind of step gets its answer. */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import * as wf from '@temporalio/workflow';
-import type { Ahead, CallResult, RunSettings, ToolEnvelope } from '../src/protocol/advance.ts';
+import type { Ahead, CallResult, ToolEnvelope } from '../src/protocol/advance.ts';
 import { AHEAD, CALL, STEP, TURN } from '../src/protocol/names.ts';
 import { MAX_LOST_HOSTS } from '../src/protocol/limits.ts';
 import type { OnUncertain, Step, StepFailure, StepRecord } from '../src/protocol/step.ts';
@@ -17,6 +17,7 @@ import {
   VANISHED_TIMEOUTS,
 } from '../src/records/outcomes.ts';
 import { activityOutcome } from './failures.ts';
+import type { LoopLink } from './loop-link.ts';
 
 /** A step the run has started and has no answer to. */
 export interface InFlight {
@@ -39,16 +40,10 @@ export type Answer = Pick<StepRecord, 'value' | 'failure' | 'usage'> & { ahead?:
 export interface StepContext {
   /** First run id of the chain. */
   chain: string;
-  host(): string;
-  settings(): RunSettings;
+  link: LoopLink;
   /** The present loop has asked for this step. */
   askedNow(key: string): boolean;
   approvals: Approvals;
-  /**
-   * Waits until the run may act on what came. What comes to a workflow only changes its state; commands follow from an
-   * answer of the loop. So it does not matter in which order, and in how many activations, events came.
-   */
-  mayAct(): Promise<void>;
   /** Hosts lost under this step, by key. */
   losses: Map<string, number>;
   /** Absolute ends of sleeps, by key. */
@@ -98,7 +93,7 @@ async function decisionOn(run: StepContext, flight: InFlight, key: string, promp
   flight.doing = 'approval';
   try {
     await wf.condition(() => run.approvals.decision(key) !== undefined);
-    await run.mayAct();
+    await run.link.mayAct();
     // An answer to what the present loop has not asked for is kept, but starts nothing until a loop asks.
     await wf.condition(() => run.askedNow(step.key));
   } finally {
@@ -148,9 +143,10 @@ async function tool(run: StepContext, flight: InFlight, eager: boolean): Promise
   const onUncertain = options.onUncertain ?? (step.approval ? 'ask' : 'retry');
   const retry = options.retry ?? TOOL_RETRY;
   const heartbeatTimeout =
-    options.heartbeatTimeout ?? (step.heartbeats && (run.settings().heartbeatTimeout ?? DEFAULT_HEARTBEAT));
+    options.heartbeatTimeout ??
+    (step.heartbeats && (run.link.settings.heartbeatTimeout ?? DEFAULT_HEARTBEAT));
   for (;;) {
-    if (flight.attempts > 0) await run.mayAct();
+    if (flight.attempts > 0) await run.link.mayAct();
     flight.attempts++;
     try {
       const result = await wf.scheduleActivity(step.name, [step.input], {
@@ -183,7 +179,7 @@ async function tool(run: StepContext, flight: InFlight, eager: boolean): Promise
         const verdict = await settleUncertain(run, flight, onUncertain);
         if (verdict) return verdict;
       } else if (failure.type === 'NotFoundError') {
-        await run.mayAct();
+        await run.link.mayAct();
         await wf.sleep('2 seconds');
       }
     }
@@ -220,13 +216,9 @@ async function settleUncertain(
  */
 async function call(run: StepContext, flight: InFlight): Promise<Answer | undefined> {
   const { step } = flight;
-  const settings = run.settings();
+  const { settings } = run.link;
   const type = step.kind === 'turn' ? TURN : step.kind === 'step' ? STEP : CALL;
-  const byDefault = { turn: settings.turnRetry ?? TURN_RETRY, step: TOOL_RETRY } as Record<
-    string,
-    wf.RetryPolicy
-  >;
-  const retry = step.options?.retry ?? byDefault[step.kind] ?? ONCE;
+  const retry = step.options?.retry ?? (step.kind === 'turn' ? (settings.turnRetry ?? TURN_RETRY) : ONCE);
   const attempts = retry.maximumAttempts ?? 0;
   const onUncertain = step.options?.onUncertain ?? (step.approval ? 'ask' : 'retry');
   const options: wf.ActivityOptions = {
@@ -242,16 +234,16 @@ async function call(run: StepContext, flight: InFlight): Promise<Answer | undefi
     const final = retry.nonRetryableErrorTypes?.includes(result.failure.type ?? '');
     if (outcome === 'retry' && attempts !== 1 && !final) {
       flight.attempts++;
-      await run.mayAct();
+      await run.link.mayAct();
       await wf.sleep(result.failure.details?.retryAfterMs ?? retry.initialInterval ?? '1s');
       result = { moved: true };
     } else if (outcome === 'moved') result = { moved: true };
   }
   if (result.moved) {
-    await run.mayAct();
+    await run.link.mayAct();
     result = await attempt(type, {
       ...options,
-      taskQueue: run.host(),
+      taskQueue: run.link.host,
       scheduleToStartTimeout: '5s',
       retry: {
         ...retry,
@@ -293,11 +285,11 @@ async function afterLoss(run: StepContext, flight: InFlight, rule: OnUncertain):
   return await settleUncertain(run, flight, rule);
 }
 
-type Attempt = Omit<Answer, 'failure'> & { moved?: true; failure?: ActivityOutcome };
+type Attempt = CallResult & { failure?: ActivityOutcome };
 
 async function attempt(type: string, options: wf.ActivityOptions): Promise<Attempt> {
   try {
-    return (await wf.scheduleActivity<CallResult>(type, [], options)) as Attempt;
+    return await wf.scheduleActivity<CallResult>(type, [], options);
   } catch (error) {
     const failure = activityOutcome(error);
     if (!failure) throw error;

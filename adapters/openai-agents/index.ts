@@ -10,6 +10,7 @@ import type {
 } from '@openai/agents';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { DeclarationError, UnsupportedError } from '../../src/errors/index.ts';
+import { assertKnownOptions } from '../../src/known-options.ts';
 import type { Tool } from '../../src/tools/tool-options.ts';
 import { copyOf, instrument, instrumentAgent, instrumentRunner } from './instrument.ts';
 import { toAgentTool } from './tools.ts';
@@ -60,7 +61,7 @@ export type FinalOutput<Output> = Output extends 'text'
     : unknown;
 
 const PARTS = ['name', 'instructions', 'model', 'modelSettings', 'tools', 'handoffs', 'outputType'] as const;
-const OPTIONS = new Set<string>([...PARTS, 'agent', 'runner', 'context', 'maxTurns', 'signal']);
+const OPTIONS = new Set<string>([...PARTS, 'agent', 'runner', 'context', 'maxTurns', 'signal', 'memoryKey']);
 
 /**
  * Asks an agent, and gives its final output: text, or what `outputType` says.
@@ -107,9 +108,7 @@ function makeAgent<Context, Output extends AgentOutputType<any>>(
 function assertOptions(options: RunAgentOptions<any, any>): void {
   if (options.memoryKey !== undefined)
     throw new UnsupportedError('Cannot keep memory under "memoryKey": this version has no memory yet.');
-  const unknown = Object.keys(options).find((option) => !OPTIONS.has(option) && option !== 'memoryKey');
-  if (unknown !== undefined)
-    throw new DeclarationError(`Cannot run the agent: this version has no option "${unknown}".`);
+  assertKnownOptions(options, OPTIONS, 'Cannot run the agent');
   const part = options.agent && PARTS.find((each) => options[each] !== undefined);
   if (part)
     throw new DeclarationError(

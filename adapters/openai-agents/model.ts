@@ -76,8 +76,7 @@ async function takeTurn(
         return { value: response, usage: stepUsage(response.usage) };
       } catch (error) {
         // The caller gave up, or the SDK's own timeout is over: to try again is not what it wants.
-        if (request.signal?.aborted)
-          throw toApplicationFailure(request.signal.reason, { nonRetryable: true });
+        if (request.signal?.aborted) throw toApplicationFailure(request.signal.reason, true);
         throw error;
       }
     }),

@@ -6,12 +6,6 @@ import { AgentError, agentErrorNamed } from './index.ts';
 
 const recorded = new WeakSet<object>();
 
-/** An error as it is kept in a record. */
-export function toStepFailure(error: unknown): StepFailure {
-  const { name, message, code, status } = describeError(error);
-  return { name, message, ...(code !== undefined && { code }), ...(status !== undefined && { status }) };
-}
-
 /** A recorded failure as the error that the loop sees: the same live, and after a restart. */
 export function fromStepFailure(failure: StepFailure): Error {
   const { name, message, ...rest } = failure;
@@ -27,35 +21,31 @@ export function fromStepFailure(failure: StepFailure): Error {
  */
 export function isFinal(error: unknown): boolean {
   try {
-    return saysFinal(error);
+    for (let cause = error, depth = 0; typeof cause === 'object' && cause !== null && depth < 10; depth++) {
+      if (recorded.has(cause) || AgentError.is(cause)) return true;
+      if (cause instanceof ApplicationFailure && cause.nonRetryable) return true;
+      cause = (cause as { cause?: unknown }).cause;
+    }
   } catch {
-    return false; // it cannot be read; see `describeError`
-  }
-}
-
-function saysFinal(error: unknown): boolean {
-  for (let cause = error, depth = 0; typeof cause === 'object' && cause !== null && depth < 10; depth++) {
-    if (recorded.has(cause) || AgentError.is(cause)) return true;
-    if (cause instanceof ApplicationFailure && cause.nonRetryable) return true;
-    cause = (cause as { cause?: unknown }).cause;
+    // It cannot be read; see `toStepFailure`.
   }
   return false;
 }
 
 /**
  * The failure of a tool or a named step, for Temporal's retries. An `ApplicationFailure` of the user's own stays as it
- * is; any other error is retryable under its class's name.
+ * is; any other error is under its class's name, and retryable if it is none of ours: those only come again.
  */
 export function toApplicationFailure(
   error: unknown,
-  options: { nonRetryable?: boolean } = {},
+  nonRetryable = AgentError.is(error),
 ): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
-  const { name, message, code, status } = describeError(error);
+  const { name, message, code, status } = toStepFailure(error);
   const failure = ApplicationFailure.create({
     message,
     type: name,
-    nonRetryable: options.nonRetryable ?? false,
+    nonRetryable,
     ...((code !== undefined || status !== undefined) && { details: [{ code, status }] }),
   });
   return withStackOf(error, failure);
@@ -67,15 +57,8 @@ export function withStackOf(error: unknown, failure: ApplicationFailure): Applic
   return failure;
 }
 
-interface Described {
-  name: string;
-  message: string;
-  code?: string;
-  status?: number;
-}
-
 /** What is kept of an error: its class, message, code and HTTP status; never its fields, which may hold secrets. */
-export function describeError(error: unknown): Described {
+export function toStepFailure(error: unknown): StepFailure {
   try {
     return described(error);
   } catch {
@@ -84,7 +67,7 @@ export function describeError(error: unknown): Described {
   }
 }
 
-function described(error: unknown): Described {
+function described(error: unknown): StepFailure {
   if (typeof error !== 'object' || error === null) return { name: 'Error', message: clip(String(error)) };
   const { name, message, code, status, type, constructor } = error as Record<string, unknown>;
   const own = error instanceof ApplicationFailure ? type : name;

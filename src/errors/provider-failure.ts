@@ -1,6 +1,6 @@
 /** Which failures of a model's provider pass, and when to try again. */
 import { ApplicationFailure } from '@temporalio/common';
-import { describeError, withStackOf } from './failure.ts';
+import { toStepFailure, withStackOf } from './failure.ts';
 
 /** Statuses that may pass: timeout, conflict, too early, too many requests; and all of 5xx. */
 const PASSING = new Set([408, 409, 425, 429]);
@@ -17,7 +17,7 @@ const LONGEST_WAIT = 10 * 60_000;
  */
 export function providerFailure(error: unknown): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
-  const { name, message, code, status } = describeError(error);
+  const { name, message, code, status } = toStepFailure(error);
   const recoverable = isRecoverable(error, status);
   const retryAfterMs = recoverable ? retryAfter(error) : undefined;
   const failure = ApplicationFailure.create({

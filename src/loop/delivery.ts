@@ -8,7 +8,7 @@ const HOLD_MS = 2_000;
 const HOLD_CHANGED_MS = 300;
 
 /** As much of a record as the loop gets. */
-export type Delivered = Pick<StepRecord, 'key' | 'value' | 'failure'>;
+export type Delivered = Pick<StepRecord, 'key' | 'value' | 'failure' | 'changedAt'>;
 
 interface DeliveryOptions {
   /** Keys of the steps that earlier loops asked and that have no record, when the loop was built. */
@@ -30,8 +30,12 @@ export class Delivery {
   /** Keys of all records this loop has had, in order. */
   readonly #log: string[] = [];
   readonly #indexOf = new Map<string, number>();
-  /** Records not delivered yet. */
-  #queue: Delivered[] = [];
+  /** Keys of records that were asked by loops with changed code, and how many records there were when they left the path. */
+  readonly #askedAfter = new Map<string, number>();
+  /** Records for which later ones wait no longer. */
+  readonly #givenUp = new Set<string>();
+  /** Records not delivered yet, in recorded order. */
+  readonly #queue: Delivered[] = [];
   /** The answer that the loop had before the run: as JSON, until the run has recorded the same. */
   #ahead: { index: number; json: string } | undefined;
   /** Newest rerun of each read-only step, by its key without it. */
@@ -99,7 +103,7 @@ export class Delivery {
       }
     } else if (
       this.#changedAt !== undefined &&
-      (this.#pendingChanged.has(key) || index! >= this.#changedAt)
+      (this.#pendingChanged.has(key) || this.#askedAfter.get(key) === this.#changedAt)
     ) {
       if (this.#skips(this.#changedAt)) this.#changed = true;
     }
@@ -136,6 +140,7 @@ export class Delivery {
     this.#indexOf.set(record.key, this.#log.length);
     this.#log.push(record.key);
     this.#noteRerun(record.key);
+    if (record.changedAt !== undefined) this.#askedAfter.set(record.key, record.changedAt);
     this.#queue.push(record);
   }
 
@@ -156,17 +161,18 @@ export class Delivery {
     for (;;) {
       const next = this.#queue.findIndex((record) => this.#options.isAsked(record.key));
       if (next < 0) break;
-      if (next > 0) {
+      const earlier = this.#queue.slice(0, next).filter(({ key }) => !this.#givenUp.has(key));
+      if (earlier.length > 0) {
         // An earlier record is not asked for yet: wait for it, but not for ever, and not once the loop went its own way.
         holdUntil ||= Date.now() + (this.#changed ? HOLD_CHANGED_MS : HOLD_MS);
         if (!this.#askedNew && Date.now() < holdUntil) {
           await delay(2);
           continue;
         }
-        this.#queue = [...this.#queue.slice(next), ...this.#queue.slice(0, next)];
+        for (const { key } of earlier) this.#givenUp.add(key);
       }
       holdUntil = 0;
-      this.#options.settle(this.#queue.shift()!);
+      this.#options.settle(this.#queue.splice(next, 1)[0]!);
       await eventLoopTurn();
     }
     this.busy = false;

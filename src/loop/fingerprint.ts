@@ -27,7 +27,8 @@ export function fieldHashes(request: unknown): Record<string, string> {
   );
 }
 
-function digest(value: unknown): string {
+/** SHA-256 of a value's canonical JSON, in hex. */
+export function digest(value: unknown): string {
   const plain = JSON.stringify(value, plainValue) as string | undefined;
   const canonical = plain === undefined ? 'undefined' : canonicalize(JSON.parse(wellFormed(plain)));
   return createHash('sha256')

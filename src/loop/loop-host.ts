@@ -262,7 +262,7 @@ function keepLoop(
     pending,
     pendingChanged,
     divergedAt,
-    events: poke,
+    ready: () => poke.ready(),
     serves: (tool) => host.serves(tool),
     body: async (self) => await agent.execute(input, { signal: self.abort.signal }),
   });

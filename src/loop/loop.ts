@@ -39,12 +39,6 @@ interface Asked {
   closure?: Closure | undefined;
 }
 
-/** What a loop tells of itself to whoever keeps it. */
-export interface LoopEvents {
-  /** It has something for its run, and no `advance` waits for it. */
-  ready(): void;
-}
-
 /** What a loop is built from. */
 export interface LoopSource {
   runId: string;
@@ -54,7 +48,8 @@ export interface LoopSource {
   pendingChanged: readonly string[];
   divergedAt: number | undefined;
   body(loop: Loop): Promise<unknown>;
-  events: LoopEvents;
+  /** It has something for its run, and no `advance` waits for it. */
+  ready(): void;
   /** Whether a worker serves this tool as an activity of its own name. */
   serves(tool: object): boolean;
 }
@@ -119,19 +114,13 @@ export class Loop {
   }
 
   /** Asks the run for a step. A dropped loop is never told: frameworks turn exceptions into model text and go on. */
-  ask<T>(request: StepRequest): Promise<T> {
+  async ask<T>(request: StepRequest): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const { scope = '', shielded = false } = currentPosition() ?? {};
-    if (this.dropped) return promise as Promise<T>;
-    if (this.cancelled && !shielded) return Promise.reject(new CancelledFailure('The run was cancelled.'));
+    if (this.dropped) return (await promise) as T;
+    if (this.cancelled && !shielded) throw new CancelledFailure('The run was cancelled.');
     const { kind, name, input, approval, heartbeats, readOnly, options, closure } = request;
-    if (input !== undefined) {
-      try {
-        assertRecordable(input, `The input of ${kind} ${name}`);
-      } catch (error) {
-        return Promise.reject(error);
-      }
-    }
+    assertRecordable(input, `The input of ${kind} ${name}`);
     const key = this.#delivery.keyFor(
       this.keyOf({ kind, name, request: request.request, scope }),
       readOnly === true,
@@ -157,7 +146,7 @@ export class Loop {
       this.#wake();
       this.#tell();
     }
-    return promise as Promise<T>;
+    return (await promise) as T;
   }
 
   /** The key of a request: its fingerprint, and its occurrence among equal ones in the same scope. */
@@ -243,11 +232,11 @@ export class Loop {
       // Whatever is asked in the same turn of the event loop goes along.
       await eventLoopTurn();
       const steps = this.#batch();
+      // More than one marker may hold: the commands of one task must fit one message.
       const more = steps.length < this.#unacknowledged.length || (this.end !== undefined && steps.length > 0);
-      if (more) this.#source.events.ready();
+      if (more) this.#source.ready();
       return this.#result({
         ...(steps.length > 0 && { steps }),
-        ...(more && { more: true }),
         ...(this.end && steps.length === 0 && { end: this.end }),
       });
     } finally {
@@ -298,7 +287,7 @@ export class Loop {
   }
 
   #tell(): void {
-    if (this.waiting === 0 && this.hasSomething) this.#source.events.ready();
+    if (this.waiting === 0 && this.hasSomething) this.#source.ready();
   }
 
   #wake(): void {

@@ -1,5 +1,3 @@
-import type { LoopEvents } from './loop.ts';
-
 /** What a poke needs: how to send it, whether it is still needed, and what to do when the run is gone. */
 export interface PokeOptions {
   send(): Promise<void>;
@@ -18,7 +16,7 @@ const LONGEST_BACKOFF = 10_000;
  * the call failed, and not before the next `advance` came. A run that knows another loop ignores it; then nobody comes,
  * and the sweep drops this loop.
  */
-export class Poke implements LoopEvents {
+export class Poke {
   readonly #options: PokeOptions;
   #armed = false;
   /** How many `advance` calls came: a poke is for what came after one of them, and needless once the next is here. */
@@ -28,6 +26,7 @@ export class Poke implements LoopEvents {
     this.#options = options;
   }
 
+  /** The loop has something, and nobody waits for it. */
   ready(): void {
     if (this.#armed) return;
     this.#armed = true;

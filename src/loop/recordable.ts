@@ -1,5 +1,6 @@
 import { NotRecordableError, PayloadTooLargeError } from '../errors/index.ts';
 import { MAX_PAYLOAD_BYTES } from '../protocol/limits.ts';
+import { jsonBytes } from '../records/run-records.ts';
 
 /**
  * Refuses what JSON would silently lose or cannot hold: bigints, maps, sets, bytes, and cycles; anything else becomes
@@ -30,11 +31,6 @@ export function assertFits(value: unknown, what: string): void {
 /** Whether the server takes it as one payload. */
 export function fits(value: unknown): boolean {
   return jsonBytes(value) <= MAX_PAYLOAD_BYTES;
-}
-
-function jsonBytes(value: unknown): number {
-  const json = JSON.stringify(value) as string | undefined;
-  return json === undefined ? 0 : Buffer.byteLength(json);
 }
 
 interface Lost {

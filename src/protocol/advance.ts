@@ -2,6 +2,7 @@
 import type { Duration, RetryPolicy } from '@temporalio/common';
 import type { AHEAD } from './names.ts';
 import type { Step, StepFailure, StepRecord } from './step.ts';
+import type { Usage } from './usage.ts';
 
 /** What the run tells the host when it wants the loop to go on. Never in history: a local activity's input is not recorded. */
 export interface AdvanceInput {
@@ -87,8 +88,6 @@ export interface Advance {
   steps?: Step[];
   /** What this answer took account of; the run goes by this, not by what it has learnt since. */
   took?: Took;
-  /** There is more than one marker may hold: the loop pokes, since the commands of one task must fit one message. */
-  more?: true;
   end?: LoopEnd;
   /** Set once, when this loop leaves the recorded path: how many records there were. */
   divergedAt?: number;
@@ -143,9 +142,13 @@ export interface Ahead {
 }
 
 /** What the activity that runs a closure answers. */
-export type CallResult =
-  | { moved: true }
-  | { value?: unknown; usage?: StepRecord['usage']; moved?: undefined; ahead?: Ahead };
+export interface CallResult {
+  /** The loop is not in this process; nothing else is said then. */
+  moved?: true;
+  value?: unknown;
+  usage?: Usage;
+  ahead?: Ahead;
+}
 
 /** What the activity of a tool answers, if not just the tool's result. */
 export interface ToolEnvelope {

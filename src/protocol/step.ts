@@ -72,4 +72,6 @@ export interface StepRecord {
   /** Milliseconds since the epoch, by the workflow's clock. */
   askedAt: number;
   answeredAt: number;
+  /** Asked since a loop with changed code left the recorded path; how many records there were then. */
+  changedAt?: number;
 }

@@ -16,9 +16,3 @@ export {
 export { createTestEnvironment, type TestEnvironmentOptions } from './test-environment.ts';
 export { createTestWorker, type TestServerConnection, type TestWorkerOptions } from './test-worker.ts';
 export * from '../servers/index.ts';
-export {
-  type DevServer,
-  ServerNotFoundError,
-  startDevServer,
-  type StartDevServerOptions,
-} from '../servers/index.ts';

@@ -1,5 +1,4 @@
 import { Context } from '@temporalio/activity';
-import { AgentError } from '../errors/index.ts';
 import { toApplicationFailure } from '../errors/failure.ts';
 import { runOutside } from '../loop/current-loop.ts';
 import { assertRecordable } from '../loop/recordable.ts';
@@ -31,7 +30,7 @@ export async function runToolBody(
     assertRecordable(result, `The result of tool ${name}`);
     return result;
   } catch (error) {
-    throw toApplicationFailure(error, { nonRetryable: AgentError.is(error) });
+    throw toApplicationFailure(error);
   }
 }
 

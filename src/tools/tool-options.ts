@@ -87,13 +87,16 @@ export async function toolArguments<Args>({ options }: Tool<any, Args, any>, inp
   })) as Args;
 }
 
+/** What `retries` means in Temporal's words. */
+export function retryPolicy(retries: number | RetryPolicy): RetryPolicy {
+  return typeof retries === 'number' ? { maximumAttempts: retries + 1 } : retries;
+}
+
 /** The tool's own options in the protocol's words; only what differs from the defaults. */
 export function stepOptions({ options }: Tool<any, any, any>): StepOptions {
   const { retries, timeout, taskQueue, heartbeatTimeout, onUncertain } = options;
   return {
-    ...(retries !== undefined && {
-      retry: typeof retries === 'number' ? { maximumAttempts: retries + 1 } : retries,
-    }),
+    ...(retries !== undefined && { retry: retryPolicy(retries) }),
     ...(timeout !== undefined && { startToCloseTimeout: timeout }),
     ...(taskQueue !== undefined && { taskQueue }),
     ...(heartbeatTimeout !== undefined && { heartbeatTimeout }),
@@ -141,11 +144,7 @@ export function assertToolOptions(options: ToolOptions<any, any, any>): void {
       );
     }
   }
-  const rules: (string | undefined)[] = ['retry', 'ask', 'fail', undefined] satisfies (
-    | OnUncertain
-    | undefined
-  )[];
-  if (!rules.includes(options.onUncertain)) {
+  if (!['retry', 'ask', 'fail', undefined].includes(options.onUncertain)) {
     throw new DeclarationError(
       `Cannot declare tool ${name}: "onUncertain" must be 'retry', 'ask' or 'fail'.`,
     );

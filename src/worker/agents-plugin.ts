@@ -1,4 +1,4 @@
-import type { ClientOptions, ClientPlugin } from '@temporalio/client';
+import type { ClientPlugin } from '@temporalio/client';
 import type { Duration } from '@temporalio/common';
 import { msToNumber } from '@temporalio/common/lib/time.js';
 import {
@@ -116,11 +116,6 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin {
   configureBundler(options: BundleOptions): BundleOptions {
     const hook = options.webpackConfigHook ?? ((config) => config);
     return { ...options, webpackConfigHook: (config) => refuseAgentImports(hook(config)) };
-  }
-
-  /** Nothing to configure yet; a client that has the plugin stays as it is. */
-  configureClient(options: ClientOptions): ClientOptions {
-    return options;
   }
 
   async runWorker(worker: Worker, next: (worker: Worker) => Promise<void>): Promise<void> {

@@ -7,7 +7,7 @@ import type { ProviderAnswer, ProviderRequest } from '../../src/testing/index.ts
 const usage = { inputTokens: 100, outputTokens: 10, cachedTokens: 20, reasoningTokens: 3 };
 
 /** The case a request belongs to: `case:before-3`. */
-export function caseOf({ messages }: Pick<ProviderRequest, 'messages'>): string {
+function caseOf({ messages }: Pick<ProviderRequest, 'messages'>): string {
   for (const { text, toolCalls } of messages) {
     const found = /case:(\S+?)(?=["\s]|$)/.exec(
       `${text} ${toolCalls.map((call) => JSON.stringify(call.arguments)).join(' ')}`,

@@ -15,7 +15,7 @@ import {
   spawnWorker,
   type WorkerProcess,
 } from '../kit/workers.ts';
-import { caseOf, contractScript } from './contract-script.ts';
+import { contractScript } from './contract-script.ts';
 
 export interface AdapterFixture {
   /** The framework's name. */
@@ -281,5 +281,3 @@ function withoutIds(value: unknown): unknown {
     ),
   );
 }
-
-export { caseOf };

@@ -112,8 +112,9 @@ export async function runChaos({
   const results = await Promise.all(handles.map(async (handle) => await handle.result()));
   over = true;
   await Promise.all([attacking, approving, ...replacing]);
-  // Who is still paused would swallow the query.
-  for (const worker of workers) worker.resume();
+  // Who is paused, or on its way out, would swallow a query.
+  for (const worker of all) await worker.kill();
+  await replace();
   const answers = await Promise.all(handles.map(async (handle) => await handle.query(records)));
   const chains = await Promise.all(handles.map(async (handle) => await chainOf(handle)));
   for (const worker of all) await worker.kill();

@@ -1,7 +1,8 @@
-/** A run without Temporal: what the workflow does for its loop, as PROTOCOL's rules 2 and 5 say it, for tests of loops. */
+/** A run without Temporal: what the workflow does for its loop, by rules 2 and 5 of ARCHITECTURE.md, for tests of loops. */
 import type { Advance, LoopEnd } from '../../src/protocol/advance.ts';
 import type { Step, StepRecord } from '../../src/protocol/step.ts';
 import { Loop } from '../../src/loop/loop.ts';
+import { recordWith } from './record.ts';
 
 export type Body = (signal: AbortSignal) => Promise<unknown>;
 
@@ -54,7 +55,7 @@ export class PretendRun {
       pendingChanged: [...this.open].filter(([, changed]) => changed).map(([key]) => key),
       divergedAt: this.divergedAt,
       body: (loop) => this.#body(loop.abort.signal),
-      events: { ready: () => void this.told++ },
+      ready: () => void this.told++,
       serves: this.#serves,
     });
     const wrong = this.loop.take(0, this.records, 0);
@@ -68,8 +69,9 @@ export class PretendRun {
     const wrong = this.loop.take(this.#from, this.records.slice(this.#from), this.#seen);
     if (wrong !== undefined) throw new Error(`The loop is not where the run is: ${wrong}`);
     this.#from = this.records.length;
+    const { told } = this;
     const got = this.#note(await this.loop.next(this.#seen, patience));
-    return got.more ? { ...got, ...(await this.advance(patience)) } : got;
+    return this.told > told ? { ...got, ...(await this.advance(patience)) } : got;
   }
 
   /** Answers a step, its loop being told first: takes what it asks along with that, or else asks it. */
@@ -113,9 +115,19 @@ export class PretendRun {
   answer(key: string, value: unknown, failure?: StepRecord['failure']): void {
     const step = this.inFlight.get(key);
     if (!step) throw new Error(`Nothing with the key ${key} is in flight.`);
+    const changedAt = this.open.get(key) ? this.divergedAt : undefined;
     this.inFlight.delete(key);
     this.open.delete(key);
-    this.records.push(recordOf(step, failure ? { failure } : { value }));
+    const { kind, name } = step;
+    this.records.push(
+      recordWith({
+        key,
+        kind,
+        name,
+        ...(failure ? { failure } : { value }),
+        ...(changedAt !== undefined && { changedAt }),
+      }),
+    );
   }
 
   /** The names of the steps in flight. */
@@ -130,11 +142,6 @@ export class PretendRun {
     this.answer(step.key, value);
     return await this.advance();
   }
-}
-
-function recordOf(step: Step, answer: Pick<StepRecord, 'value' | 'failure'>): StepRecord {
-  const { key, kind, name } = step;
-  return { key, kind, name, ...answer, attempts: 1, askedAt: 0, answeredAt: 0 };
 }
 
 /** What an agent returned. @throws if it has not, or failed */

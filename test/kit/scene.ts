@@ -1,5 +1,10 @@
 /** A task queue of its own, a provider whose prompts may say `wait 500`, workers and a log of effects: one test's scene. */
-import { startScriptedProvider, type ScriptedProvider } from '../../src/testing/index.ts';
+import type { WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
+import {
+  type ProviderScript,
+  startScriptedProvider,
+  type ScriptedProvider,
+} from '../../src/testing/index.ts';
 import { effects, newEffects, tally } from './effects.ts';
 import { client, unique } from './temporal.ts';
 import {
@@ -17,50 +22,61 @@ export interface Scene extends AsyncDisposable {
   /** Path of the log of effects. */
   log: string;
   spawn(options?: Partial<WorkerProcessOptions>): Promise<WorkerProcess>;
-  start(
-    agent: string,
-    input: unknown,
-    workflowId?: string,
-  ): Promise<Awaited<ReturnType<Awaited<ReturnType<typeof client>>['workflow']['start']>>>;
+  /** A worker that serves only the tools whose queue is `TOOLS_QUEUE`. */
+  spawnTools(): Promise<WorkerProcess>;
+  start(agent: string, input?: unknown, workflowId?: string): Promise<WorkflowHandleWithFirstExecutionRunId>;
   /** How often the provider was asked something that holds this text. */
   asked(text: string): number;
   tally(): Record<string, number>;
   effects(): ReturnType<typeof effects>;
 }
 
+export interface SceneOptions extends Pick<WorkerProcessOptions, 'plugin' | 'worker' | 'env'> {
+  /** What the provider says. @default the last message, after the milliseconds that it names */
+  script?: ProviderScript;
+}
+
 /** @param fixture name of a module in `test/fixtures` */
-export async function scene(fixture: string): Promise<Scene> {
+export async function scene(
+  fixture: string,
+  { script = echo, plugin, worker, env }: SceneOptions = {},
+): Promise<Scene> {
   const taskQueue = unique(fixture);
+  const toolsQueue = `${taskQueue}-tools`;
   const log = newEffects();
-  const provider = await startScriptedProvider(({ messages }) => {
-    const { text } = messages.at(-1)!;
-    return { text: text.replace(/ wait \d+$/, ''), delayMs: Number(/ wait (\d+)$/.exec(text)?.[1] ?? 0) };
-  });
+  const provider = await startScriptedProvider(script);
   const spawned: WorkerProcess[] = [];
+  const spawn = async (options: Partial<WorkerProcessOptions> = {}) => {
+    const process = await spawnWorker({
+      taskQueue,
+      module: new URL(`../fixtures/${fixture}.ts`, import.meta.url).href,
+      plugin: { ...QUICK_PLUGIN, ...plugin },
+      worker: { ...QUICK_WORKER, ...worker },
+      ...options,
+      env: { EFFECTS: log, PROVIDER_URL: provider.url, TOOLS_QUEUE: toolsQueue, ...env, ...options.env },
+    });
+    spawned.push(process);
+    return process;
+  };
   return {
     taskQueue,
     provider,
     log,
-    spawn: async (options = {}) => {
-      const worker = await spawnWorker({
-        taskQueue,
-        module: new URL(`../fixtures/${fixture}.ts`, import.meta.url).href,
-        plugin: QUICK_PLUGIN,
-        worker: QUICK_WORKER,
-        ...options,
-        env: { EFFECTS: log, PROVIDER_URL: provider.url, ...options.env },
-      });
-      spawned.push(worker);
-      return worker;
-    },
+    spawn,
+    spawnTools: async () => await spawn({ taskQueue: toolsQueue, toolsOnly: true }),
     start: async (agent, input, workflowId = unique(agent)) =>
       await (await client()).workflow.start(agent, { taskQueue, workflowId, args: [input], ...QUICK_START }),
     asked: (text) => provider.requests.filter(({ body }) => JSON.stringify(body).includes(text)).length,
     tally: () => tally(log),
     effects: () => effects(log),
     [Symbol.asyncDispose]: async () => {
-      await Promise.all(spawned.map(async (worker) => await worker.kill()));
+      await Promise.all(spawned.map(async (process) => await process.kill()));
       await provider.stop();
     },
   };
 }
+
+const echo: ProviderScript = ({ messages }) => {
+  const { text } = messages.at(-1)!;
+  return { text: text.replace(/ wait \d+$/, ''), delayMs: Number(/ wait (\d+)$/.exec(text)?.[1] ?? 0) };
+};

@@ -1,41 +1,13 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { approve, reject, waiting, type Waiting } from '../../src/index.ts';
 import { findServerBinary } from '../../src/servers/index.ts';
-import type { AgentsPluginOptions } from '../../src/worker/index.ts';
-import { newEffects, tally } from '../kit/effects.ts';
-import { address, chainOf, client, eventsOf, unique, until } from '../kit/temporal.ts';
+import { scene } from '../kit/scene.ts';
+import { address, chainOf, client, eventsOf, until } from '../kit/temporal.ts';
 import { sightings, untilWaiting } from '../kit/waiting-runs.ts';
-import { QUICK_PLUGIN, QUICK_START, QUICK_WORKER, spawnWorker } from '../kit/workers.ts';
-
-const module = new URL('../fixtures/approval-agents.ts', import.meta.url).href;
-const stops: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const stop of stops.splice(0)) await stop();
-});
-
-async function scene(plugin: AgentsPluginOptions = {}) {
-  const taskQueue = unique('approvals');
-  const log = newEffects();
-  const spawn = async () => {
-    const worker = await spawnWorker({
-      taskQueue,
-      module,
-      plugin: { ...QUICK_PLUGIN, ...plugin },
-      worker: QUICK_WORKER,
-      env: { EFFECTS: log },
-    });
-    stops.push(async () => await worker.kill());
-    return worker;
-  };
-  const start = async (agent: string, input?: unknown): Promise<WorkflowHandle> => {
-    const { workflow } = await client();
-    return await workflow.start(agent, { taskQueue, workflowId: taskQueue, args: [input], ...QUICK_START });
-  };
-  return { taskQueue, log, spawn, start };
-}
+import { QUICK_START } from '../kit/workers.ts';
 
 const rejection = (message: string) => ({
   error: { class: 'ToolRejectedError', name: 'ToolRejectedError', message },
@@ -62,9 +34,9 @@ async function payloads(handle: WorkflowHandle): Promise<unknown[]> {
 }
 
 test('a tool that needs approval is not scheduled before it, and runs once after it', async () => {
-  const { spawn, start, log } = await scene();
-  await spawn();
-  const handle = await start('cleaner');
+  await using stage = await scene('approval-agents');
+  await stage.spawn();
+  const handle = await stage.start('cleaner');
   const [pending] = await untilWaiting(handle, ['wipe-1']);
   expect(pending).toEqual({
     id: 'wipe-1',
@@ -74,20 +46,20 @@ test('a tool that needs approval is not scheduled before it, and runs once after
     askedAt: expect.any(Number),
   });
   expect(await scheduled(handle)).not.toContain('wipe');
-  expect(tally(log)).toEqual({});
+  expect(stage.tally()).toEqual({});
   await handle.signal(approve, { id: 'wipe-1', by: 'an operator' });
   expect(await handle.result()).toBe('wiped');
   expect((await scheduled(handle)).filter((type) => type === 'wipe')).toHaveLength(1);
-  expect(tally(log)).toEqual({ wiped: 1 });
+  expect(stage.tally()).toEqual({ wiped: 1 });
 });
 
 test.each([
   ['a kill', {}],
   ['a kill and continue-as-new', { continueAfterRecords: 1 }],
 ])('parallel approvals keep their ids over %s, and reach their own calls in any order', async (_, plugin) => {
-  const { spawn, start, log } = await scene(plugin);
-  const first = await spawn();
-  const handle = await start('bank', ['ann', 'bob', 'cid', 'dan']);
+  await using stage = await scene('approval-agents', { plugin });
+  const first = await stage.spawn();
+  const handle = await stage.start('bank', ['ann', 'bob', 'cid', 'dan']);
   const ids = ['transfer-1', 'transfer-2', 'transfer-3', 'transfer-4'];
   const before = await untilWaiting(handle, ids);
   expect(before.map(({ id, input }) => [id, input])).toEqual([
@@ -98,9 +70,9 @@ test.each([
   ]);
   expect(before.map(({ prompt }) => prompt)[3]).toBe('Send $4 to <b>dan</b>?\n# `now`');
   await first.kill();
-  const second = await spawn();
+  const second = await stage.spawn();
   await handle.signal(approve, { id: 'transfer-4' });
-  await until(() => tally(log)['sent to dan'], 'the last of them runs while the others wait');
+  await until(() => stage.tally()['sent to dan'], 'the last of them runs while the others wait');
   const still = await untilWaiting(handle, ids.slice(0, 3));
   expect(still).toEqual(before.slice(0, 3).map((pending) => ({ ...pending, askedAt: expect.any(Number) })));
   await handle.signal(reject, { id: 'transfer-3', reason: 'Cid has moved.' });
@@ -113,8 +85,8 @@ test.each([
     'sent to dan',
   ];
   expect(await handle.result()).toEqual(results);
-  expect(sightings(log, 'results')).toEqual([{ pid: second.pid, saw: results }]);
-  expect(Object.entries(tally(log)).filter(([what]) => what.startsWith('sent'))).toEqual([
+  expect(sightings(stage.log, 'results')).toEqual([{ pid: second.pid, saw: results }]);
+  expect(Object.entries(stage.tally()).filter(([what]) => what.startsWith('sent'))).toEqual([
     ['sent to dan', 1],
     ['sent to ann', 1],
   ]);
@@ -124,9 +96,9 @@ test.each([
 });
 
 test('the details of a run show what waits, with the payload ready to copy, and no longer what was decided', async () => {
-  const { spawn, start } = await scene();
-  await spawn();
-  const handle = await start('bank', ['ann', 'bob']);
+  await using stage = await scene('approval-agents');
+  await stage.spawn();
+  const handle = await stage.start('bank', ['ann', 'bob']);
   await untilWaiting(handle, ['transfer-1', 'transfer-2']);
   expect(await payloads(handle)).toEqual([{ id: 'transfer-1' }, { id: 'transfer-2' }]);
   const details = await currentDetails(handle);
@@ -143,9 +115,9 @@ test('the details of a run show what waits, with the payload ready to copy, and 
 });
 
 test("Temporal's command line approves and rejects", async () => {
-  const { spawn, start, taskQueue } = await scene();
-  await spawn();
-  const handle = await start('bank', ['ann', 'bob']);
+  await using stage = await scene('approval-agents');
+  await stage.spawn();
+  const handle = await stage.start('bank', ['ann', 'bob']);
   await untilWaiting(handle, ['transfer-1', 'transfer-2']);
   const temporal = await findServerBinary('dev');
   const signal = async (name: string, input: unknown) => {
@@ -153,7 +125,7 @@ test("Temporal's command line approves and rejects", async () => {
       '--address',
       address(),
       '--workflow-id',
-      taskQueue,
+      handle.workflowId,
       '--name',
       name,
       '--input',
@@ -174,8 +146,9 @@ describe('a signal that cannot be accepted', () => {
   const refusals = ({ refused }: Waiting) => refused.map(({ signal, reason }) => [signal, reason]);
 
   test('is refused and listed with its reason, whatever it holds, and the run goes on', async () => {
-    const { spawn, taskQueue } = await scene();
-    const worker = await spawn();
+    await using stage = await scene('approval-agents');
+    const { taskQueue } = stage;
+    const worker = await stage.spawn();
     const { workflow } = await client();
     // Too early: the run has not even asked.
     await workflow.signalWithStart('bank', {
@@ -221,7 +194,7 @@ describe('a signal that cannot be accepted', () => {
     ];
     expect(refusals(await handle.query(waiting))).toEqual(expected);
     await worker.kill();
-    await spawn();
+    await stage.spawn();
     // The same after a replay.
     expect(refusals(await handle.query(waiting))).toEqual(expected);
     expect(await currentDetails(handle)).toContain('Refused: signal `reject`');
@@ -233,9 +206,9 @@ describe('a signal that cannot be accepted', () => {
   });
 
   test('is refused though nobody can read its payload', async () => {
-    const { spawn, start, taskQueue } = await scene();
-    await spawn();
-    const handle = await start('bank', ['ann']);
+    await using stage = await scene('approval-agents');
+    await stage.spawn();
+    const handle = await stage.start('bank', ['ann']);
     await untilWaiting(handle, ['transfer-1']);
     const { workflowService } = await client();
     const text = (value: string) => new TextEncoder().encode(value);
@@ -247,7 +220,7 @@ describe('a signal that cannot be accepted', () => {
     for (const payload of unreadable) {
       await workflowService.signalWorkflowExecution({
         namespace: 'default',
-        workflowExecution: { workflowId: taskQueue },
+        workflowExecution: { workflowId: handle.workflowId },
         signalName: 'approve',
         input: { payloads: [payload] },
       });

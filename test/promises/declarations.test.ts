@@ -1,9 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { Connection } from '@temporalio/client';
-import { NativeConnection, Worker } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { z } from 'zod';
 import { agent, DeclarationError, tool } from '../../src/index.ts';
-import { freePort } from '../../src/servers/free-port.ts';
 import { AgentsPlugin } from '../../src/worker/index.ts';
 import * as agents from '../fixtures/error-agents.ts';
 import { client, unique, workflowBundle } from '../kit/temporal.ts';
@@ -83,74 +81,6 @@ describe('a worker that is stopped as soon as it runs', () => {
   test('gives what it ran until', async () => {
     const worker = await create();
     expect(await worker.runUntil(async () => 'done')).toBe('done');
-  });
-});
-
-describe('a declaration is refused', () => {
-  /** A schema as zod 3 makes it: it validates, and knows no JSON Schema. */
-  const old = {
-    '~standard': { version: 1, vendor: 'zod', validate: (value: unknown) => ({ value }) },
-  } as const;
-  const take = (parameters: object, more = {}) =>
-    tool({
-      name: 'take',
-      description: 'Takes.',
-      parameters: parameters as z.ZodType,
-      execute: () => 1,
-      ...more,
-    });
-  const named = [
-    ['nothing', ''],
-    ['a space', 'a b'],
-    ['a dot', 'a.b'],
-    ['a slash', 'a/b'],
-    ['a digit first', '1a'],
-    ['an umlaut', 'tär'],
-    ['65 characters', 'a'.repeat(65)],
-  ] as const;
-
-  test.each([
-    ['parameters with a date', () => take(z.object({ on: z.date() })), /parameters of tool take .*Date/],
-    [
-      'parameters with a bigint',
-      () => take(z.object({ sum: z.bigint() })),
-      /parameters of tool take .*BigInt/,
-    ],
-    [
-      'parameters of an old library',
-      () => take(old),
-      /parameters of tool take .*zod at this version cannot do it/,
-    ],
-    ['an unknown option of a tool', () => take(z.object({}), { retry: 3 }), /tool take: .*no option "retry"/],
-    [
-      'an unknown option of an agent',
-      () => agent('a', async () => 1, { retry: 3 } as object),
-      /agent a: .*no option "retry"/,
-    ],
-    ...named.map(
-      ([what, name]) =>
-        [`a tool's name with ${what}`, () => take(z.object({}), { name }), /tool named/] as const,
-    ),
-    [
-      "an agent's name that every object has",
-      () => agent('constructor', async () => 1),
-      /agent named "constructor"/,
-    ],
-    ...named.map(
-      ([what, name]) =>
-        [`an agent's name with ${what}`, () => agent(name, async () => 1), /agent named/] as const,
-    ),
-  ])('for %s', (_, declare, says) => {
-    expect(declare).toThrow(DeclarationError);
-    expect(declare).toThrow(says);
-  });
-});
-
-describe('without a server', () => {
-  test('worker and client fail by themselves', async () => {
-    const nowhere = `127.0.0.1:${await freePort()}`;
-    await expect(NativeConnection.connect({ address: nowhere })).rejects.toThrow(/connect|transport/i);
-    await expect(Connection.connect({ address: nowhere, connectTimeout: '2s' })).rejects.toThrow(/connect/i);
   });
 });
 

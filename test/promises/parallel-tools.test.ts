@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startScriptedProvider, type ScriptedProvider } from '../../src/testing/index.ts';
-import { effects, newEffects, tally } from '../kit/effects.ts';
-import { client, unique, until } from '../kit/temporal.ts';
-import { QUICK_PLUGIN, QUICK_START, QUICK_WORKER, spawnWorker, startWorker } from '../kit/workers.ts';
+import { describe, expect, test } from '@jest/globals';
+import type { ProviderScript } from '../../src/testing/index.ts';
+import { parallel } from '../fixtures/parallel-agents.ts';
+import { scene } from '../kit/scene.ts';
+import { client, eventsOf, until } from '../kit/temporal.ts';
+import { startWorker } from '../kit/workers.ts';
 
-const module = new URL('../fixtures/parallel-agents.ts', import.meta.url).href;
-let provider: ScriptedProvider;
-
-beforeAll(async () => {
-  provider = await startScriptedProvider(({ messages }) => ({ text: `about ${messages.at(-1)!.text}` }));
-  process.env['PROVIDER_URL'] = provider.url;
-});
-afterAll(async () => await provider.stop());
+const script: ProviderScript = ({ messages }) => ({ text: `about ${messages.at(-1)!.text}` });
 
 /** Eight looks, two of them identical; five are done within half a second, three take long. */
 const eight = [
@@ -26,45 +20,29 @@ const eight = [
 ];
 
 describe('eight parallel tools, two of them identical, killed when five are done', () => {
-  const start = async (input: object, workers: { tools: boolean }) => {
-    const taskQueue = unique('parallel');
-    const log = newEffects();
-    const env = { EFFECTS: log, PROVIDER_URL: provider.url, TOOLS_QUEUE: `${taskQueue}-tools` };
-    const base = { module, plugin: QUICK_PLUGIN, worker: QUICK_WORKER, env };
-    const host = await spawnWorker({ ...base, taskQueue });
-    const tools =
-      workers.tools && (await spawnWorker({ ...base, taskQueue: env.TOOLS_QUEUE, toolsOnly: true }));
-    const { workflow } = await client();
-    const handle = await workflow.start('parallel', {
-      taskQueue,
-      workflowId: taskQueue,
-      args: [input],
-      ...QUICK_START,
-    });
-    await until(
-      () => effects(log).filter(({ what }) => what.startsWith('end')).length >= 5,
-      'five tools done',
-    );
+  const start = async (elsewhere: boolean) => {
+    const stage = await scene('parallel-agents', { script });
+    const host = await stage.spawn();
+    if (elsewhere) await stage.spawnTools();
+    const handle = await stage.start('parallel', { looks: eight, elsewhere });
+    const ended = () => stage.effects().filter(({ what }) => what.startsWith('end'));
+    await until(() => ended().length >= 5, 'five tools done');
     // All five are recorded once the loop has been told of them; the history says so.
-    await until(async () => {
-      const { events } = await handle.fetchHistory();
-      return events!.filter((event) => event.activityTaskCompletedEventAttributes).length >= 6;
-    }, 'five answers recorded');
+    await until(
+      async () => eventsOf([await handle.fetchHistory()], 'activityTaskCompleted').length >= 6,
+      'five answers recorded',
+    );
     await host.kill();
-    const next = await spawnWorker({ ...base, taskQueue });
-    const result = await handle.result();
-    await next.kill('SIGKILL');
-    if (tools) await tools.kill();
-    return { result, log };
+    await stage.spawn();
+    return { ...stage, result: (await handle.result()) as unknown };
   };
 
   test('runs nothing twice where the tools are in another process', async () => {
-    const before = provider.requests.length;
-    const { result, log } = await start({ looks: eight, elsewhere: true }, { tools: true });
-    expect(result).toBe(
+    await using stage = await start(true);
+    expect(stage.result).toBe(
       'about found found a, found b, found c, found same, found same, found slow1, found slow2, found slow3',
     );
-    const ends = Object.entries(tally(log)).filter(([what]) => what.startsWith('end'));
+    const ends = Object.entries(stage.tally()).filter(([what]) => what.startsWith('end'));
     expect(Object.fromEntries(ends)).toEqual({
       'end a': 1,
       'end b': 1,
@@ -74,13 +52,12 @@ describe('eight parallel tools, two of them identical, killed when five are done
       'end slow2': 1,
       'end slow3': 1,
     });
-    expect(provider.requests.length - before).toBe(2);
+    expect(stage.provider.requests).toHaveLength(2);
   });
 
   test('starts only the unfinished again, with the same idempotency keys, where the tools died with the host', async () => {
-    const before = provider.requests.length;
-    const { log } = await start({ looks: eight }, { tools: false });
-    const starts = tally(log);
+    await using stage = await start(false);
+    const starts = stage.tally();
     const count = (what: string) =>
       Object.entries(starts).filter(([line]) => line.startsWith(`start ${what} `));
     for (const what of ['a', 'b', 'c']) expect(count(what).map(([, times]) => times)).toEqual([1]);
@@ -88,20 +65,20 @@ describe('eight parallel tools, two of them identical, killed when five are done
     expect(count('same').map(([, times]) => times)).toEqual([1, 1]);
     for (const what of ['slow1', 'slow2', 'slow3'])
       expect(count(what).map(([, times]) => times)).toEqual([2]);
-    expect(provider.requests.length - before).toBe(2);
+    expect(stage.provider.requests).toHaveLength(2);
   });
 });
 
 test('fifty parallel calls of one answer all overlap', async () => {
-  const taskQueue = unique('fifty');
-  const log = newEffects();
-  const { parallel } = await import('../fixtures/parallel-agents.ts');
+  await using stage = await scene('parallel-agents', { script });
+  const { taskQueue } = stage;
+  process.env['PROVIDER_URL'] = stage.provider.url;
   const worker = await startWorker({ taskQueue, plugin: { agents: [parallel] } });
   const looks = Array.from({ length: 50 }, (_, i) => ({ what: `${i}`, ms: 2_000 }));
   const { workflow } = await client();
   await workflow.execute(parallel, { taskQueue, workflowId: taskQueue, args: [{ looks }] });
   await worker.stop();
-  const lines = effects(log);
+  const lines = stage.effects();
   const lastStart = Math.max(...lines.filter(({ what }) => what.startsWith('start')).map(({ at }) => at));
   const firstEnd = Math.min(...lines.filter(({ what }) => what.startsWith('end')).map(({ at }) => at));
   expect(lines.filter(({ what }) => what.startsWith('end'))).toHaveLength(50);
@@ -109,19 +86,10 @@ test('fifty parallel calls of one answer all overlap', async () => {
 });
 
 test('eight parallel turns on three workers are each paid once', async () => {
-  const taskQueue = unique('turns');
-  const workers = await Promise.all(
-    [1, 2, 3].map(() => spawnWorker({ module, taskQueue, plugin: QUICK_PLUGIN, worker: QUICK_WORKER })),
-  );
-  const before = provider.requests.length;
+  await using stage = await scene('parallel-agents', { script });
+  await Promise.all([1, 2, 3].map(async () => await stage.spawn()));
   const prompts = Array.from({ length: 8 }, (_, i) => `turn ${i}`);
-  const { workflow } = await client();
-  const result = await workflow.execute('parallelTurns', {
-    taskQueue,
-    workflowId: taskQueue,
-    args: [prompts],
-  });
-  expect(result).toEqual(prompts.map((prompt) => `about ${prompt}`));
-  expect(provider.requests.length - before).toBe(8);
-  await Promise.all(workers.map((worker) => worker.kill()));
+  const handle = await stage.start('parallelTurns', prompts);
+  expect(await handle.result()).toEqual(prompts.map((prompt) => `about ${prompt}`));
+  expect(stage.provider.requests).toHaveLength(8);
 });

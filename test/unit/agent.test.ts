@@ -58,7 +58,7 @@ describe('outside Temporal an agent', () => {
   });
 });
 
-test.each([[''], ['two words'], ['1st'], ['a.b'], ['x'.repeat(65)]])(
+test.each([[''], ['two words'], ['1st'], ['a.b'], ['a/b'], ['tär'], ['x'.repeat(65)]])(
   'an agent named %j is refused',
   (name) => {
     expect(() => agent(name, async () => {})).toThrow(DeclarationError);
@@ -67,6 +67,14 @@ test.each([[''], ['two words'], ['1st'], ['a.b'], ['x'.repeat(65)]])(
     );
   },
 );
+
+test.each<[string, string, object, string]>([
+  ['a name that every object has', 'constructor', {}, 'an agent named "constructor"'],
+  ['an option that does not exist', 'a', { retry: 3 }, 'agent a: this version has no option "retry"'],
+])('an agent with %s is refused', (_what, name, options, says) => {
+  expect(() => agent(name, async () => {}, options)).toThrow(DeclarationError);
+  expect(() => agent(name, async () => {}, options)).toThrow(says);
+});
 
 describe('inside a run', () => {
   test('another agent is a child, on its own task queue', async () => {

@@ -2,18 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { askStep } from '../../src/loop/ask.ts';
 import { Delivery } from '../../src/loop/delivery.ts';
-import type { StepRecord } from '../../src/protocol/step.ts';
 import { PretendRun } from '../kit/pretend-run.ts';
+import { recordWith } from '../kit/record.ts';
 
-const record = (key: string): StepRecord => ({
-  key,
-  kind: 'turn',
-  name: key,
-  attempts: 1,
-  askedAt: 0,
-  answeredAt: 0,
-});
-const records = (...keys: string[]) => keys.map(record);
+const records = (...keys: string[]) => keys.map((key) => recordWith({ key }));
 
 /** A delivery of which the test is the loop. */
 function delivery(options: { pending?: string[]; divergedAt?: number } = {}) {

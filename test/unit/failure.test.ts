@@ -131,7 +131,7 @@ describe("a tool's error on its way to Temporal", () => {
   });
 
   test('is not retried where trying again cannot help', () => {
-    expect(toApplicationFailure(new ToolRejectedError('no'), { nonRetryable: true }).nonRetryable).toBe(true);
+    expect(toApplicationFailure(new ToolRejectedError('no')).nonRetryable).toBe(true);
   });
 });
 

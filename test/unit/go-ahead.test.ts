@@ -4,6 +4,7 @@ import { askStep } from '../../src/loop/ask.ts';
 import type { Loop } from '../../src/loop/loop.ts';
 import type { StepRecord } from '../../src/protocol/step.ts';
 import { PretendRun } from '../kit/pretend-run.ts';
+import { recordWith } from '../kit/record.ts';
 
 const ask = (name: string, request: unknown = {}) => askStep<string>({ kind: 'turn', name, request });
 const sequential = async () => [await ask('a'), await ask('b')];
@@ -14,9 +15,7 @@ async function asking(body: () => Promise<unknown>): Promise<{ run: PretendRun; 
   await run.advance();
   return { run, loop: run.loop, key: run.asked[0]!.key };
 }
-const record = (key: string, answer: Pick<StepRecord, 'value' | 'failure'>): StepRecord => {
-  return { key, kind: 'turn', name: 'a', ...answer, attempts: 1, askedAt: 0, answeredAt: 0 };
-};
+const record = (key: string, answer: Pick<StepRecord, 'value' | 'failure'>) => recordWith({ key, ...answer });
 
 describe('a loop that waits for one step goes ahead of its record', () => {
   test('and what it asks, and how many answers it had by then, is for the run', async () => {

@@ -5,7 +5,8 @@ import { type Agent, agent, nonCancellable, sleep, step } from '../../src/index.
 import { askStep } from '../../src/loop/ask.ts';
 import { LoopHost, type LoopHostOptions } from '../../src/loop/loop-host.ts';
 import type { Advance, AdvanceInput } from '../../src/protocol/advance.ts';
-import type { Step, StepRecord } from '../../src/protocol/step.ts';
+import type { Step } from '../../src/protocol/step.ts';
+import { recordWith } from '../kit/record.ts';
 
 const MINUTE = 60_000;
 const hosts: LoopHost[] = [];
@@ -78,15 +79,7 @@ function hostOf(
   return { host, advance };
 }
 
-const recordOf = ({ key, kind, name }: Step): StepRecord => ({
-  key,
-  kind,
-  name,
-  value: `${name}!`,
-  attempts: 1,
-  askedAt: 0,
-  answeredAt: 0,
-});
+const recordOf = ({ key, kind, name }: Step) => recordWith({ key, kind, name, value: `${name}!` });
 
 describe('a loop is known by its run and its epoch', () => {
   test('one that is asked for without an epoch is built, and says where it lives', async () => {

@@ -1,18 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { PendingApproval } from '../../src/protocol/signals.ts';
-import type { StepKind, StepRecord } from '../../src/protocol/step.ts';
+import type { StepKind } from '../../src/protocol/step.ts';
 import { runDetails } from '../../src/records/run-details.ts';
+import { recordWith } from '../kit/record.ts';
 
 const nothing = { records: [], inFlight: [], approvals: [], refused: [] };
-const record = (kind: StepKind): StepRecord => ({
-  key: 'k',
-  kind,
-  name: 'n',
-  attempts: 1,
-  askedAt: 0,
-  answeredAt: 0,
-});
+const record = (kind: StepKind) => recordWith({ kind });
 const pending = (changes: Partial<PendingApproval> = {}): PendingApproval => ({
   id: 'issue_refund-1',
   name: 'issue_refund',

@@ -1,17 +1,9 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { StepRecord } from '../../src/protocol/step.ts';
 import { jsonBytes, largestRecord, RunRecords } from '../../src/records/run-records.ts';
+import { recordWith } from '../kit/record.ts';
 
-const record = (key: string, value: unknown = null): StepRecord => ({
-  key,
-  kind: 'turn',
-  name: 'model',
-  value,
-  attempts: 1,
-  askedAt: 0,
-  answeredAt: 0,
-});
+const record = (key: string, value: unknown = null) => recordWith({ key, value });
 
 test('the first answer to a key stands, and answers keep the order in which they came', () => {
   fc.assert(

@@ -58,9 +58,12 @@ describe('the JSON Schema of a tool', () => {
   });
 
   test('that cannot be made is an error that names the tool and says why', () => {
-    const make = () => toJsonSchema(z.object({ at: z.date() }), 'tool get_weather');
-    expect(make).toThrow(DeclarationError);
-    expect(make).toThrow(/Cannot convert the parameters of tool get_weather to JSON Schema: .*Date/);
+    const make = (field: z.ZodType) => () => toJsonSchema(z.object({ field }), 'tool get_weather');
+    expect(make(z.date())).toThrow(DeclarationError);
+    expect(make(z.date())).toThrow(
+      /Cannot convert the parameters of tool get_weather to JSON Schema: .*Date/,
+    );
+    expect(make(z.bigint())).toThrow(/BigInt/);
   });
 
   test('of a library that cannot convert is an error that names the library', () => {

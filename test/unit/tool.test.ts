@@ -53,6 +53,7 @@ describe('a tool is refused', () => {
   test.each([
     ['without a name', { name: undefined }, 'Cannot declare a tool named undefined'],
     ['with a name no provider takes', { name: 'get weather' }, 'Cannot declare a tool named "get weather"'],
+    ['with a name that holds a slash', { name: 'a/b' }, 'Cannot declare a tool named "a/b"'],
     ['with a name that begins with a digit', { name: '1st' }, 'not starting with a digit'],
     ['with a name that is too long', { name: 'x'.repeat(65) }, 'at most 64'],
     [

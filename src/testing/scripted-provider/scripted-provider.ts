@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import canonicalize from 'canonicalize';
+import { digest } from '../../loop/fingerprint.ts';
 import { openaiChat } from './openai-chat.ts';
 import { openaiResponses } from './openai-responses.ts';
 import type { ProviderAnswer, ProviderApi, ProviderRequest, ProviderScript } from './provider-script.ts';
@@ -63,9 +62,7 @@ export async function startScriptedProvider(
         .end(JSON.stringify({ error: { message } }));
       return;
     }
-    const key = createHash('sha256')
-      .update(canonicalize(body) ?? '')
-      .digest('hex');
+    const key = digest(body);
     const attempt = journal.count((earlier) => earlier.key === key) + 1;
     const entry = journal.add({ at: Date.now(), api, key, attempt, body });
     const gone = new AbortController();
