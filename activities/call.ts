@@ -6,6 +6,7 @@ import type { LoopHost } from '../src/loop/loop-host.ts';
 import { assertFits } from '../src/loop/recordable.ts';
 import type { CallResult } from '../src/protocol/advance.ts';
 import { TURN } from '../src/protocol/names.ts';
+import { goAhead } from './go-ahead.ts';
 import { whileHeartbeating } from './heartbeat.ts';
 import { cancellationOf, isWorkerShutdown, workerShutdown } from './worker-shutdown.ts';
 
@@ -23,9 +24,12 @@ export function createCall(host: LoopHost) {
     const call = host.calls.join(id, host.find(runId)?.closure(key), startToCloseTimeoutMs);
     if (!call) return { moved: true };
     try {
-      const answer = await whileHeartbeating(() => call.result);
-      assertFits(answer, `The answer of ${activityType}`);
-      return answer;
+      return await whileHeartbeating(async () => {
+        const given = await call.result;
+        assertFits(given, `The answer of ${activityType}`);
+        const ahead = await goAhead(host, key, given);
+        return { ...given, ...(ahead && { ahead }) };
+      });
     } catch (error) {
       const cancelled = await cancellationOf(context);
       // A timeout, or a run that is gone, says nothing about the call: only a cancel and a shutdown end it.

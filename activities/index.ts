@@ -21,6 +21,6 @@ export function hostActivities(host: LoopHost): Activities {
 }
 
 /** One activity a tool, by the tool's name. */
-export function toolActivities(tools: Iterable<Tool<any, any, any>>): Activities {
-  return Object.fromEntries([...tools].map((tool) => [tool.options.name, createToolActivity(tool)]));
+export function toolActivities(tools: Iterable<Tool<any, any, any>>, host?: LoopHost): Activities {
+  return Object.fromEntries([...tools].map((tool) => [tool.options.name, createToolActivity(tool, host)]));
 }

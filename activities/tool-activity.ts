@@ -1,15 +1,30 @@
 import { Context } from '@temporalio/activity';
-import { runToolBody } from '../src/tools/run-tool-body.ts';
+import { runToolBody, stepKeyOf } from '../src/tools/run-tool-body.ts';
+import type { LoopHost } from '../src/loop/loop-host.ts';
+import type { ToolEnvelope } from '../src/protocol/advance.ts';
+import { AHEAD } from '../src/protocol/names.ts';
 import type { Tool } from '../src/tools/tool-options.ts';
+import { goAhead } from './go-ahead.ts';
 import { whileHeartbeating } from './heartbeat.ts';
 import { cancellationOf, isWorkerShutdown, workerShutdown } from './worker-shutdown.ts';
 
-/** The activity of a tool, under the tool's own name. Takes the arguments as the model sent them. */
-export function createToolActivity(tool: Tool<any, any, any>) {
+/**
+ * The activity of a tool, under the tool's own name. Takes the arguments as the model sent them; answers the result, or an
+ * envelope with what the run's loop asks next.
+ * @param host of the agents of this worker
+ */
+export function createToolActivity(tool: Tool<any, any, any>, host?: LoopHost) {
   return async (input: unknown): Promise<unknown> => {
     const context = Context.current();
     try {
-      return await whileHeartbeating(() => runToolBody(tool, input, context.cancellationSignal));
+      return await whileHeartbeating(async () => {
+        const value = await runToolBody(tool, input, context.cancellationSignal);
+        const key = stepKeyOf(context.info.activityId);
+        if (key === undefined) return value; // of a user's own workflow
+        const ahead = host && (await goAhead(host, key, { value }));
+        const looksSo = typeof value === 'object' && value !== null && Object.hasOwn(value, AHEAD);
+        return ahead || looksSo ? ({ value, [AHEAD]: ahead ?? null } satisfies ToolEnvelope) : value;
+      });
     } catch (error) {
       const cancelled = await cancellationOf(context);
       throw isWorkerShutdown(cancelled) ? workerShutdown() : (cancelled ?? error);

@@ -107,7 +107,7 @@ class AgentRun {
   /** An answer of the loop. `undefined`: ask again, or that loop is gone and another must be built. */
   async #advance(): Promise<Advance | undefined> {
     const { size: inFlight, open, divergedAt } = this.#steps;
-    const got = await this.#link.advance({ inFlight, open, divergedAt });
+    const got = this.#link.takeAhead() ?? (await this.#link.advance({ inFlight, open, divergedAt }));
     if (got.crowded) this.#steps.crowded();
     if (got.again || got.lost !== undefined) return undefined;
     if (got.built) this.#steps.forgetAsked();

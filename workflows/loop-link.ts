@@ -1,6 +1,6 @@
 /** The run's end of the line to its loop: which loop it knows, where that lives, and what it has been told. */
 import * as wf from '@temporalio/workflow';
-import type { Advance, AdvanceInput, RunSettings } from '../src/protocol/advance.ts';
+import type { Advance, AdvanceInput, Ahead, RunSettings } from '../src/protocol/advance.ts';
 import { ADVANCE, AWAIT_LOOP, BUILD_SIGNAL, POKE_SIGNAL } from '../src/protocol/names.ts';
 import type { RunRecords } from '../src/records/run-records.ts';
 
@@ -48,6 +48,8 @@ export class LoopLink {
   /** Loops that left a trace of their build before the run knew them, and the one whose trace is on its way. */
   readonly #traced = new Set<string>();
   #awaitsTrace: string | undefined;
+  /** What the loop asked along with the answer to a step. */
+  #ahead: (Ahead & { key: string }) | undefined;
   cancelling = false;
   cancelSent = false;
   watching = false;
@@ -150,6 +152,27 @@ export class LoopLink {
     if (got.built) this.#meet(got.built);
     if (got.lost === undefined && !got.again) this.#note(got);
     return got;
+  }
+
+  hearAhead(key: string, ahead: Ahead): void {
+    this.#ahead = { key, ...ahead };
+  }
+
+  /**
+   * What the loop asked along with the answer to a step, in place of `advance`: if the run knows of nothing else to tell
+   * it. Otherwise that stays until it was told the other things.
+   */
+  takeAhead(): Advance | undefined {
+    const { from } = this;
+    const { records } = this.#options;
+    const ahead = this.#ahead;
+    if (!ahead || ahead.epoch !== this.epoch || ahead.next.took?.records !== from + 1) return undefined;
+    if (records.size !== from + 1 || records.list[from]!.key !== ahead.key) return undefined;
+    const other = this.isLost() || this.cancelling || this.#pokes > this.#pokesTaken;
+    if (other || this.#actsAsked > this.#actsGranted) return undefined;
+    this.#ahead = undefined;
+    this.#note(ahead.next);
+    return ahead.next;
   }
 
   /** The run goes on as a new one: its loop is of no use here any more. */

@@ -184,7 +184,7 @@ export class Steps {
     }
   }
 
-  #answer({ step, attempts, askedAt }: InFlight, answer: Answer): void {
+  #answer({ step, attempts, askedAt }: InFlight, { ahead, ...answer }: Answer): void {
     this.#options.context.losses.delete(step.key);
     const changed = this.#open.get(step.key) === true;
     this.#open.delete(step.key);
@@ -198,5 +198,6 @@ export class Steps {
       answeredAt: Date.now(),
       ...(changed && this.divergedAt !== undefined && { changedAt: this.divergedAt }),
     });
+    if (ahead) this.#link.hearAhead(step.key, ahead);
   }
 }

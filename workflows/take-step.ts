@@ -1,8 +1,8 @@
 /** One step to one Temporal call: how each kind of step gets its answer. */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import * as wf from '@temporalio/workflow';
-import type { CallResult } from '../src/protocol/advance.ts';
-import { CALL, STEP, TURN } from '../src/protocol/names.ts';
+import type { Ahead, CallResult, ToolEnvelope } from '../src/protocol/advance.ts';
+import { AHEAD, CALL, STEP, TURN } from '../src/protocol/names.ts';
 import { MAX_LOST_HOSTS } from '../src/protocol/limits.ts';
 import type { OnUncertain, Step, StepFailure, StepRecord } from '../src/protocol/step.ts';
 import type { Approvals } from '../src/records/approvals.ts';
@@ -33,8 +33,8 @@ export interface InFlight {
   withdrawn: boolean;
 }
 
-/** What a step's answer is, without what the run itself knows. */
-export type Answer = Pick<StepRecord, 'value' | 'failure' | 'usage'>;
+/** What a step's answer is, without what the run itself knows; and what the loop asks next, if that came with it. */
+export type Answer = Pick<StepRecord, 'value' | 'failure' | 'usage'> & { ahead?: Ahead };
 
 /** What taking a step needs of its run. */
 export interface StepContext {
@@ -149,7 +149,7 @@ async function tool(run: StepContext, flight: InFlight, eager: boolean): Promise
     if (flight.attempts > 0) await run.link.mayAct();
     flight.attempts++;
     try {
-      const value = await wf.scheduleActivity(step.name, [step.input], {
+      const result = await wf.scheduleActivity(step.name, [step.input], {
         activityId: `${run.chain}:${step.key}`,
         startToCloseTimeout: options.startToCloseTimeout ?? '5 minutes',
         ...(heartbeatTimeout !== undefined && { heartbeatTimeout }),
@@ -165,8 +165,10 @@ async function tool(run: StepContext, flight: InFlight, eager: boolean): Promise
         },
       });
       // Our own tools refuse this themselves; what a worker in another language sent, JSON would turn into something else.
-      if (ArrayBuffer.isView(value)) return { failure: bytesFailure(`tool ${step.name}`) };
-      return { value };
+      if (ArrayBuffer.isView(result)) return { failure: bytesFailure(`tool ${step.name}`) };
+      return isEnvelope(result)
+        ? { value: result.value, ...(result[AHEAD] && { ahead: result[AHEAD] }) }
+        : { value: result };
     } catch (error) {
       const failure = activityOutcome(error);
       if (!failure) throw error;
@@ -182,6 +184,10 @@ async function tool(run: StepContext, flight: InFlight, eager: boolean): Promise
       }
     }
   }
+}
+
+function isEnvelope(result: unknown): result is ToolEnvelope {
+  return typeof result === 'object' && result !== null && AHEAD in result;
 }
 
 /** Nobody knows whether the step had its effect. `undefined`: run it again. */
@@ -259,7 +265,12 @@ async function call(run: StepContext, flight: InFlight): Promise<Answer | undefi
     return undefined;
   }
   if (result.moved) return undefined; // the host itself does not know the closure: its loop is gone
-  return { ...('value' in result && { value: result.value }), ...(result.usage && { usage: result.usage }) };
+  const { usage, ahead } = result;
+  return {
+    ...('value' in result && { value: result.value }),
+    ...(usage && { usage }),
+    ...(ahead && { ahead }),
+  };
 }
 
 /** The host died under a closure. A step that loses one host after the other is taken for the cause. */

@@ -7,6 +7,9 @@ const HOLD_MS = 2_000;
 /** The same for a loop known to run changed code: what it does not ask, it most likely never will. */
 const HOLD_CHANGED_MS = 300;
 
+/** As much of a record as the loop gets. */
+export type Delivered = Pick<StepRecord, 'key' | 'value' | 'failure' | 'changedAt'>;
+
 interface DeliveryOptions {
   /** Keys of the steps that earlier loops asked and that have no record, when the loop was built. */
   pending: readonly string[];
@@ -15,7 +18,7 @@ interface DeliveryOptions {
   /** How many records there were when a loop with changed code last left the recorded path. */
   divergedAt: number | undefined;
   isAsked(key: string): boolean;
-  settle(record: StepRecord): void;
+  settle(record: Delivered): void;
   /** All that could be delivered was. */
   settled(): void;
 }
@@ -32,7 +35,9 @@ export class Delivery {
   /** Records for which later ones wait no longer. */
   readonly #givenUp = new Set<string>();
   /** Records not delivered yet, in recorded order. */
-  readonly #queue: StepRecord[] = [];
+  readonly #queue: Delivered[] = [];
+  /** The answer that the loop had before the run: as JSON, until the run has recorded the same. */
+  #ahead: { index: number; json: string } | undefined;
   /** Newest rerun of each read-only step, by its key without it. */
   readonly #reruns = new Map<string, number>();
   /** Set when this loop itself leaves the recorded path. */
@@ -50,6 +55,16 @@ export class Delivery {
   /** There are records that the loop has not had, asked for or not. */
   get unread(): boolean {
     return this.#queue.length > 0;
+  }
+
+  /**
+   * Whether the loop may have an answer before the run. Not the first one after it was built again: a loop that of this
+   * very answer kills its process would lose it each time.
+   */
+  get mayGoAhead(): boolean {
+    const isFirst = this.#builtWith === 0 && this.#options.pending.length === 0;
+    const hadMore = this.#log.length > (this.#builtWith ?? 0);
+    return (isFirst || hadMore) && !this.unread && !this.busy;
   }
 
   constructor(options: DeliveryOptions) {
@@ -98,22 +113,35 @@ export class Delivery {
   }
 
   /** Takes the records after the first `from`. Answers why not, if this loop is not where the run is. */
-  take(from: number, records: StepRecord[]): string | undefined {
+  take(from: number, records: readonly Delivered[]): string | undefined {
     if (from > this.#log.length) return 'behind';
     if (this.#log.length > from + records.length) return 'ahead';
     for (let i = from; i < this.#log.length; i++) {
-      if (records[i - from]!.key !== this.#log[i]) return 'on another path';
+      const record = records[i - from]!;
+      const same = i !== this.#ahead?.index || answerJson(record) === this.#ahead.json;
+      if (record.key !== this.#log[i] || !same) return 'on another path';
     }
+    this.#ahead = undefined;
     this.#builtWith ??= records.length;
-    for (const record of records.slice(this.#log.length - from)) {
-      this.#indexOf.set(record.key, this.#log.length);
-      this.#log.push(record.key);
-      this.#noteRerun(record.key);
-      if (record.changedAt !== undefined) this.#askedAfter.set(record.key, record.changedAt);
-      this.#queue.push(record);
-    }
+    for (const record of records.slice(this.#log.length - from)) this.#add(record);
     void this.#pump();
     return undefined;
+  }
+
+  /** Takes an answer that the run does not have yet. Answers how many the loop has had with it. */
+  takeAhead(record: Delivered): number {
+    this.#ahead = { index: this.#log.length, json: answerJson(record) };
+    this.#add(record);
+    void this.#pump();
+    return this.#log.length;
+  }
+
+  #add(record: Delivered): void {
+    this.#indexOf.set(record.key, this.#log.length);
+    this.#log.push(record.key);
+    this.#noteRerun(record.key);
+    if (record.changedAt !== undefined) this.#askedAfter.set(record.key, record.changedAt);
+    this.#queue.push(record);
   }
 
   /** Whether there is a record before this one for which the loop has not asked. */
@@ -150,6 +178,10 @@ export class Delivery {
     this.busy = false;
     this.#options.settled();
   }
+}
+
+function answerJson({ value, failure }: Delivered): string {
+  return JSON.stringify([value ?? null, failure ?? null]);
 }
 
 function rerunKey(key: string, rerun: number): string {

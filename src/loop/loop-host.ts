@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
 import type { Agent } from '../agent.ts';
-import type { Advance, AdvanceInput, RunSettings, Took, WatchResult } from '../protocol/advance.ts';
+import type { Advance, AdvanceInput, Ahead, RunSettings, Took, WatchResult } from '../protocol/advance.ts';
 import { MAX_DEATHS } from '../protocol/limits.ts';
 import { BUILD_SIGNAL, POKE_SIGNAL } from '../protocol/names.ts';
 import { Loop } from './loop.ts';
@@ -21,6 +21,8 @@ const PATIENCE_ALONE = 300;
  */
 const CROWD = 30;
 const PATIENCE_CROWDED = 5;
+/** The same for a loop that has an answer before the run: until it has asked, the answer is not recorded. */
+const PATIENCE_AHEAD = 10;
 /** How long a task that is not the server's is given to be replaced, the first and the last time. Milliseconds. */
 const AGAIN_AFTER = 50;
 const AGAIN_AT_MOST = 10_000;
@@ -140,6 +142,13 @@ export class LoopHost {
     const got = await loop.next(input.seen, patience(input));
     if (loop.dropped) return { lost: 'dropped' };
     return { ...(built && { built }), took: took(input), ...got };
+  }
+
+  /** Lets the loop of a run go on with the answer to a step before the run has it. */
+  async goAhead(runId: string, key: string, read: () => unknown): Promise<Ahead | undefined> {
+    const loop = this.find(runId);
+    const next = await loop?.goAhead(key, read, PATIENCE_AHEAD);
+    return next && { epoch: loop!.epoch, next };
   }
 
   /** Waits until a loop that is busy with its own work has something, or was quiet for so many milliseconds. */

@@ -1,5 +1,5 @@
 /** One in-process execution of an agent's function. Disposable: another can be built from the run's records. */
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import { CancelledFailure } from '@temporalio/common';
 import { fromStepFailure, isFinal, toStepFailure } from '../errors/failure.ts';
@@ -8,7 +8,7 @@ import type { Advance, LoopEnd } from '../protocol/advance.ts';
 import { MAX_BATCH_BYTES } from '../protocol/limits.ts';
 import type { Step, StepRecord } from '../protocol/step.ts';
 import { currentPosition, runAtTop } from './current-loop.ts';
-import { Delivery } from './delivery.ts';
+import { type Delivered, Delivery } from './delivery.ts';
 import { fieldHashes, fingerprint } from './fingerprint.ts';
 import { assertRecordable } from './recordable.ts';
 
@@ -59,7 +59,8 @@ const LONG_WAITS = new Set(['approval', 'sleep', 'agent']);
 
 export class Loop {
   readonly runId: string;
-  readonly epoch = randomUUID().slice(0, 8);
+  /** Not to be guessed: who knows it may tell the run what the loop asks. */
+  readonly epoch = randomBytes(9).toString('base64url');
   readonly abort = new AbortController();
   cancelled = false;
   end: LoopEnd | undefined;
@@ -244,6 +245,21 @@ export class Loop {
     }
   }
 
+  /**
+   * Gives the loop the answer to the one step it waits for before the run has recorded it, and answers what it asks then,
+   * to be sent along with it. Its code thereby runs on for so long without a record of what it was told; whatever it asks
+   * waits for that. `undefined` if it waits for other things too, or asks nothing in so many milliseconds.
+   */
+  async goAhead(key: string, read: () => unknown, patience: number): Promise<Advance | undefined> {
+    const asked = this.#asked.get(key);
+    if (this.waiting > 0 || this.cancelled || this.dropped || !this.#delivery.mayGoAhead) return undefined;
+    if (!asked || this.#asked.size > 1) return undefined;
+    if (this.#unacknowledged.some(({ no }) => no > asked.step.no)) return undefined;
+    const records = this.#delivery.takeAhead({ key, value: read() });
+    const next = await this.next(asked.step.no, patience);
+    return next.steps || next.end ? { ...next, took: { records } } : undefined;
+  }
+
   #result(result: Advance): Advance {
     const { divergedAt } = this.#delivery;
     return { ...result, ...(divergedAt !== undefined && { divergedAt }) };
@@ -261,7 +277,7 @@ export class Loop {
     return steps;
   }
 
-  #settle(record: StepRecord): void {
+  #settle(record: Delivered): void {
     const asked = this.#asked.get(record.key);
     if (!asked) return;
     this.#asked.delete(record.key);

@@ -28,6 +28,11 @@ export function assertFits(value: unknown, what: string): void {
   }
 }
 
+/** Whether the server takes it as one payload. */
+export function fits(value: unknown): boolean {
+  return jsonBytes(value) <= MAX_PAYLOAD_BYTES;
+}
+
 interface Lost {
   path: string;
   is: string;

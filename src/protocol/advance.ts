@@ -1,5 +1,6 @@
 /** What the run and the process that holds its loop say to each other. Types only. */
 import type { Duration, RetryPolicy } from '@temporalio/common';
+import type { AHEAD } from './names.ts';
 import type { Step, StepFailure, StepRecord } from './step.ts';
 import type { Usage } from './usage.ts';
 
@@ -129,12 +130,31 @@ export interface Decision {
   at: number;
 }
 
+/**
+ * What a loop asks next, sent along with the answer to the one step it waited for: it was given that before the run has
+ * it. The run takes it if that is the next thing it learns, and otherwise asks by `advance`, which notices a loop that
+ * went another way.
+ */
+export interface Ahead {
+  epoch: string;
+  /** As of the record of that step: `took` says which in the order of the records that is. */
+  next: Advance;
+}
+
 /** What the activity that runs a closure answers. */
 export interface CallResult {
   /** The loop is not in this process; nothing else is said then. */
   moved?: true;
   value?: unknown;
   usage?: Usage;
+  ahead?: Ahead;
+}
+
+/** What the activity of a tool answers, if not just the tool's result. */
+export interface ToolEnvelope {
+  value?: unknown;
+  /** `null`: none; the result itself has such a field. */
+  [AHEAD]: Ahead | null;
 }
 
 /** What a watch of a loop can end with. */

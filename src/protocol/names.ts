@@ -9,6 +9,9 @@ export const STEP = 'agents.step';
 /** Activity: watch a loop that is busy with its own work. */
 export const AWAIT_LOOP = 'agents.awaitLoop';
 
+/** Field of a tool activity's result that holds what the loop asks next. */
+export const AHEAD = '__agents_ahead';
+
 /** Signal: a loop has something for its run. */
 export const POKE_SIGNAL = '__agents_poke';
 /** Signal: a process begins to build a loop in a task that was tried before. */

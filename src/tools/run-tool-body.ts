@@ -5,7 +5,12 @@ import { assertRecordable } from '../loop/recordable.ts';
 import { type Tool, toolArguments } from './tool-options.ts';
 
 /** Our own activity ids: the chain's first run id and the step's key. */
-const OUR_ACTIVITY_ID = /^[0-9a-f-]{36}:[0-9a-f]{24}/;
+const OUR_ACTIVITY_ID = /^[0-9a-f-]{36}:([0-9a-f]{24}.*)$/;
+
+/** The key of the step that an activity is for; `undefined`: it is none of ours. */
+export function stepKeyOf(activityId: string): string | undefined {
+  return OUR_ACTIVITY_ID.exec(activityId)?.[1];
+}
 
 /**
  * Runs a tool's body inside an activity.
@@ -32,5 +37,6 @@ export async function runToolBody(
 /** For a call that a user's own workflow schedules: made from that run and its activity id, so equal for its attempts. */
 function idempotencyKey(): string {
   const { activityId, workflowExecution } = Context.current().info;
-  return OUR_ACTIVITY_ID.test(activityId) ? activityId : `${workflowExecution?.runId ?? ''}:${activityId}`;
+  const isOurs = stepKeyOf(activityId) !== undefined;
+  return isOurs ? activityId : `${workflowExecution?.runId ?? ''}:${activityId}`;
 }

@@ -93,9 +93,10 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin {
         `Cannot serve tool "${taken}": the worker has an activity of that name. Rename one.`,
       );
     }
-    const served = { ...activities, ...toolActivities(tools.values()) };
-    if (agents.length === 0) return { ...rest, activities: served };
+    if (agents.length === 0)
+      return { ...rest, activities: { ...activities, ...toolActivities(tools.values()) } };
     const host = this.#createHost(options.taskQueue, agents, new Set(tools.values()));
+    const served = { ...activities, ...toolActivities(tools.values(), host) };
     const ours = sharedActivities(host);
     this.#hosts.set(ours[ADVANCE], { host, ownsConnection: options.connection === undefined });
     return {

@@ -70,7 +70,20 @@ export class PretendRun {
     if (wrong !== undefined) throw new Error(`The loop is not where the run is: ${wrong}`);
     this.#from = this.records.length;
     const { told } = this;
-    const got = await this.loop.next(this.#seen, patience);
+    const got = this.#note(await this.loop.next(this.#seen, patience));
+    return this.told > told ? { ...got, ...(await this.advance(patience)) } : got;
+  }
+
+  /** Answers a step, its loop being told first: takes what it asks along with that, or else asks it. */
+  async answerAhead(key: string, value: unknown): Promise<Advance> {
+    const ahead = await this.loop.goAhead(key, () => value, 20);
+    this.answer(key, value);
+    if (ahead?.took?.records !== this.records.length) return await this.advance();
+    this.#from = this.records.length;
+    return this.#note(ahead);
+  }
+
+  #note(got: Advance): Advance {
     if (got.divergedAt !== undefined && this.#divergedEpoch !== this.loop.epoch) {
       this.divergedAt = got.divergedAt;
       this.#divergedEpoch = this.loop.epoch;
@@ -83,7 +96,7 @@ export class PretendRun {
       this.inFlight.set(step.key, step);
       if (!this.open.has(step.key)) this.open.set(step.key, this.divergedAt !== undefined);
     }
-    return this.told > told ? { ...got, ...(await this.advance(patience)) } : got;
+    return got;
   }
 
   /** Until the loop asks nothing more. */

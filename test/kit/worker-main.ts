@@ -1,8 +1,12 @@
 /** A worker process of the tests. */
 import { appendFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Context } from '@temporalio/activity';
+import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 import type { Agent } from '../../src/index.ts';
+import { ADVANCE } from '../../src/protocol/names.ts';
 import { AgentsPlugin } from '../../src/worker/index.ts';
 import type { WorkerProcessOptions } from './workers.ts';
 
@@ -31,8 +35,10 @@ process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 await run;
 process.exit(0);
 
+/** Ends this process, as told, after its n-th answer: before that gets to the server, or as soon as the server has it. */
 function killer(): ActivityInboundCallsInterceptor {
   const { kill } = options;
+  let dying = false;
   const die = () => {
     if (process.env['EFFECTS'])
       appendFileSync(process.env['EFFECTS'], `${process.pid} ${Date.now()} killed\n`);
@@ -40,14 +46,33 @@ function killer(): ActivityInboundCallsInterceptor {
   };
   return {
     async execute(input, next) {
-      const [first] = input.args as [{ from?: number; records?: unknown[] } | undefined];
-      const isAdvance = first !== undefined && first !== null && Array.isArray(first.records);
-      if (kill?.when === 'after' && isAdvance && first.from! + first.records!.length >= kill.step) die();
+      // Nothing more begins here.
+      if (dying) await new Promise(() => {});
+      const { info, client } = Context.current();
       const result = await next(input);
-      if (kill?.when === 'before' && !isAdvance && !isMoved(result) && ++answered === kill.step) die();
+      if (info.activityType === ADVANCE || isMoved(result) || ++answered !== kill?.step) return result;
+      if (kill.when === 'before') die();
+      dying = true;
+      const { workflowId, runId } = info.workflowExecution!;
+      const handle = client.workflow.getHandle(workflowId, runId);
+      void (async () => {
+        while (!isAnswered(await handle.fetchHistory(), info.activityId)) await delay(2);
+        die();
+      })();
       return result;
     },
   };
+}
+
+function isAnswered({ events }: History, activityId: string): boolean {
+  const all = events ?? [];
+  const scheduled = all.find(
+    (event) => event.activityTaskScheduledEventAttributes?.activityId === activityId,
+  );
+  return all.some((event) => {
+    const completed = event.activityTaskCompletedEventAttributes;
+    return completed != null && String(completed.scheduledEventId) === String(scheduled?.eventId);
+  });
 }
 
 function isMoved(result: unknown): boolean {

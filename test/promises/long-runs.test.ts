@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import { records } from '../../src/index.ts';
 import { scene } from '../kit/scene.ts';
-import { assertReplays, chainOf, historyBytes, repeatedSteps, until } from '../kit/temporal.ts';
+import { assertReplays, chainOf, eventsOf, historyBytes, repeatedSteps, until } from '../kit/temporal.ts';
 
 test('300 turns and 900 steps go through continue-as-new, killed once on the way, and nothing is repeated', async () => {
   await using stage = await scene('marathon-agents');
@@ -29,6 +29,8 @@ test('a chat of 30 turns leaves its answers and at most 2,500 bytes a step in hi
   await handle.result();
   const answers = await handle.query(records);
   expect(answers).toHaveLength(59);
+  // The loop is asked once, to be built: what it asks next comes along with each answer, and its end with the last.
+  expect(eventsOf(await chainOf(handle), 'markerRecorded')).toHaveLength(1);
   const bytes = answers.reduce((sum, { value }) => sum + JSON.stringify(value).length, 0);
   const history = await historyBytes(handle);
   process.stdout.write(`30 turns, 29 tools: ${history} bytes of history, ${bytes} of answers\n`);

@@ -60,6 +60,7 @@ const accepted: [what: string, seen: unknown, runs: number][] = [
   ['NaN', value([null, null, 0], 'object', 'Array'), 1],
   ['undefined inside', value({ list: [1, null] }), 1],
   ['instance', value({ x: 1 }), 1],
+  ['what looks like an envelope of ours', value({ value: 1, __agents_ahead: { epoch: 'x' } }), 1],
   ['text', text('ä\u0000"\ud83d\ude00'), 1],
   ['almost 2 MB', { type: 'string', class: 'String', chars: 1_030_000 }, 1],
   ['error', failure('Error', 'boom'), 2],

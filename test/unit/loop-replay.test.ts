@@ -103,6 +103,25 @@ describe('for any agent of sequential, parallel and racing steps', () => {
     );
   });
 
+  test('answers given to the loop before they are recorded lead to the same steps', async () => {
+    const aheads = fc.infiniteStream(fc.boolean());
+    await fc.assert(
+      fc.asyncProperty(programs(), choices, aheads, async (program, choose, ahead) => {
+        const past = await live(program, choose);
+        const kept = new PretendRun(() => run(program));
+        await kept.settle();
+        for (const { key, value } of past.records) {
+          if (ahead.next().value) await kept.answerAhead(key, value);
+          else kept.answer(key, value);
+          await kept.settle();
+          expect(names(kept).toSorted()).toEqual(past.asked[kept.records.length]);
+        }
+        expect(outputOf((await kept.settle()).end)).toEqual(past.output);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
   test('bringing any part of the records again changes nothing', async () => {
     const froms = fc.infiniteStream(fc.nat());
     await fc.assert(
