@@ -22,6 +22,8 @@ export interface AdapterFixture {
   name: string;
   /** URL of a module with the agents `steps`, `toolError`, `flaky`, `refused`, `hanging`, `approvals` and `changing`. */
   module: string;
+  /** URL of a module that worker processes load first. */
+  preload?: string;
   /** Recorded steps of an undisturbed run of `steps`. */
   steps: number;
 }
@@ -32,7 +34,7 @@ interface Outcome {
   records: unknown[];
 }
 
-export function testAdapter({ name, module, steps }: AdapterFixture): void {
+export function testAdapter({ name, module, preload, steps }: AdapterFixture): void {
   let provider: ScriptedProvider;
   let log: string;
   beforeAll(async () => {
@@ -52,6 +54,7 @@ export function testAdapter({ name, module, steps }: AdapterFixture): void {
       plugin: QUICK_PLUGIN,
       worker: QUICK_WORKER,
       ...(kill && { kill }),
+      ...(preload !== undefined && { preload }),
       env: {
         EFFECTS: log,
         OPENAI_BASE_URL: provider.url,
@@ -128,7 +131,7 @@ export function testAdapter({ name, module, steps }: AdapterFixture): void {
 
   describe(`${name}: a deploy while the run waits in an approval`, () => {
     test.each([
-      { change: 'log', calls: 4, bodies: { 'peek p': 1, 'charge c': 1, 'refund r': 1, 'log ': 1 } },
+      { change: 'log', calls: 4, bodies: { 'peek p': 1, 'charge c': 1, 'refund r': 1 } },
       { change: 'prompt', calls: 6, bodies: { 'peek p': 2, 'charge c': 1, 'refund r': 1 } },
       { change: 'description', calls: 6, bodies: { 'peek p': 2, 'charge c': 1, 'refund r': 1 } },
       { change: 'call', calls: 5, bodies: { 'peek p': 1, 'charge c': 1, 'refund r': 1 } },
@@ -144,10 +147,11 @@ export function testAdapter({ name, module, steps }: AdapterFixture): void {
         await handle.signal(approve, { id: 'refund-1' });
         expect(await handle.result()).toBe(`closed case:${id}`);
         expect(callsOf(id)).toHaveLength(calls);
-        expect(bodiesOf(id)).toEqual(
-          Object.fromEntries(
-            Object.entries(bodies).map(([what, n]) => [`${what} case:X`.replace('  ', ' '), n]),
-          ),
+        // The agent's own code runs whenever its loop is built.
+        const { 'log case:X': logged, ...done } = bodiesOf(id);
+        expect(logged !== undefined).toBe(change === 'log');
+        expect(done).toEqual(
+          Object.fromEntries(Object.entries(bodies).map(([what, n]) => [`${what} case:X`, n])),
         );
         const histories = await chainOf(handle);
         expect(eventsOf(histories, 'workflowTaskFailed')).toEqual([]);

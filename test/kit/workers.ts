@@ -73,6 +73,8 @@ export interface WorkerProcessOptions {
   /** Serve only tools: no agents, no workflows. */
   toolsOnly?: boolean;
   kill?: KillAt;
+  /** URL of a module that the process loads before all others. */
+  preload?: string;
   env?: Record<string, string>;
 }
 
@@ -97,7 +99,11 @@ process.on('exit', () => {
 export async function spawnWorker(options: WorkerProcessOptions): Promise<WorkerProcess> {
   const main = fileURLToPath(new URL('./worker-main.ts', import.meta.url));
   const child = fork(main, {
-    execArgv: ['--conditions=@temporal-agents/source', '--disable-warning=ExperimentalWarning'],
+    execArgv: [
+      '--conditions=@temporal-agents/source',
+      '--disable-warning=ExperimentalWarning',
+      ...(options.preload === undefined ? [] : [`--import=${options.preload}`]),
+    ],
     env: {
       ...process.env,
       ...options.env,
