@@ -52,6 +52,11 @@ export class Delivery {
   #askedNew = false;
   busy = false;
 
+  /** How many records the loop has had. */
+  get had(): number {
+    return this.#log.length;
+  }
+
   /** There are records that the loop has not had, asked for or not. */
   get unread(): boolean {
     return this.#queue.length > 0;
@@ -115,12 +120,13 @@ export class Delivery {
   /** Takes the records after the first `from`. Answers why not, if this loop is not where the run is. */
   take(from: number, records: readonly Delivered[]): string | undefined {
     if (from > this.#log.length) return 'behind';
-    if (this.#log.length > from + records.length) return 'ahead';
-    for (let i = from; i < this.#log.length; i++) {
+    const has = from + records.length;
+    for (let i = from; i < Math.min(has, this.#log.length); i++) {
       const record = records[i - from]!;
       const same = i !== this.#ahead?.index || answerJson(record) === this.#ahead.json;
       if (record.key !== this.#log[i] || !same) return 'on another path';
     }
+    if (this.#log.length > has) return undefined;
     this.#ahead = undefined;
     this.#builtWith ??= records.length;
     for (const record of records.slice(this.#log.length - from)) this.#add(record);

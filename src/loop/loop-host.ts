@@ -123,16 +123,21 @@ export class LoopHost {
     }
     const loop = this.find(runId);
     if (!loop) return { lost: 'absent' };
-    const wrong =
+    let wrong =
       loop.epoch === (input.epoch ?? loop.epoch)
         ? loop.take(input.from, input.records, input.seen)
         : 'another loop';
+    const isAhead = loop.had > input.from + input.records.length;
+    if (isAhead && input.cancel) wrong ??= 'ahead';
     if (wrong !== undefined) {
       this.#drop(loop, wrong);
       return { lost: wrong };
     }
     this.#kept.get(runId)!.poke.advanced();
     if (built) loop.start();
+    // What it asks follows from answers that the run is yet to see: in this very task, after the signals; or one that is on
+    // its way, and perhaps gets lost.
+    if (isAhead) return { took: took(input) };
     if (input.cancel) {
       // What it cleans up depends on how far it came.
       await loop.caughtUp(built ? PATIENCE_ALONE : 0);

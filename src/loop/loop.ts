@@ -161,6 +161,11 @@ export class Loop {
     return this.#asked.get(key)?.closure;
   }
 
+  /** How many records it has had. */
+  get had(): number {
+    return this.#delivery.had;
+  }
+
   /** Takes the records after the first `from`. Answers why not, if this loop is not where the run is. */
   take(from: number, records: StepRecord[], seen: number): string | undefined {
     if (seen > this.#number) return 'behind in steps';

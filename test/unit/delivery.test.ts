@@ -122,7 +122,6 @@ describe('an earlier record that the loop has not asked for yet', () => {
 describe('a loop is not where the run is', () => {
   test.each([
     ['behind: it lacks records that the run has given', 2, records('c'), 'behind'],
-    ['ahead: it has records that the run has not', 0, records(), 'ahead'],
     ['on another path', 0, records('b', 'a'), 'on another path'],
   ])('%s', (_where, from, given, why) => {
     const { made } = delivery();

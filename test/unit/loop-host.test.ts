@@ -106,6 +106,18 @@ describe('a loop is known by its run and its epoch', () => {
     expect(host.size).toBe(0);
   });
 
+  test('one whose run does not see yet what it had is told so later, but a cancel has another built', async () => {
+    const { advance } = hostOf([two]);
+    const { built, steps } = await advance();
+    const { epoch } = built!;
+    await advance({ epoch, records: [recordOf(steps![0]!)], seen: 1 });
+    // A replay sees the signals of a task before the answers in it.
+    expect(await advance({ epoch, pokes: 1, seen: 1 })).toEqual({ took: { pokes: 1 } });
+    const { steps: next } = await advance({ epoch, records: [recordOf(steps![0]!)], seen: 1 });
+    expect(next).toMatchObject([{ no: 2, name: 'second' }]);
+    expect(await advance({ epoch, cancel: true, seen: 1 })).toEqual({ lost: 'ahead' });
+  });
+
   test('one that is not where the run is, is lost', async () => {
     const { advance } = hostOf([two]);
     const { built } = await advance();
