@@ -5,7 +5,7 @@ import { msToNumber } from '@temporalio/common/lib/time.js';
 import { toApplicationFailure } from './errors/failure.ts';
 import { askStep, insideRun } from './loop/ask.ts';
 import { assertRecordable } from './loop/recordable.ts';
-import { retryPolicy } from './tools/tool-options.ts';
+import { assertLimits, retryPolicy } from './tools/tool-options.ts';
 
 /** How a step is run. */
 export interface StepCallOptions {
@@ -19,13 +19,15 @@ export interface StepCallOptions {
  * Runs a piece of the agent's own code once: its result is recorded, and served after a restart.
  * It runs in the agent's process. What it returns must be plain JSON.
  * @param name tells the steps of a run apart; the n-th step of a name is the n-th again after a restart
- * @throws whatever `run` threw last, by name, message, code and status
+ * @throws whatever `run` threw last, by name, message, code and status; DeclarationError for options that cannot be meant
  */
 export async function step<T>(
   name: string,
   run: (context: { signal: AbortSignal }) => Promise<T> | T,
-  { retries = 2, timeout }: StepCallOptions = {},
+  options: StepCallOptions = {},
 ): Promise<T> {
+  assertLimits(options, ['timeout'], `Cannot take step ${name}`);
+  const { retries = 2, timeout } = options;
   if (!insideRun()) return await run({ signal: new AbortController().signal });
   return await askStep<T>({
     kind: 'step',

@@ -87,6 +87,23 @@ export async function toolArguments<Args>({ options }: Tool<any, Args, any>, inp
   })) as Args;
 }
 
+/** @throws DeclarationError for what cannot be meant by `retries` and the named durations */
+export function assertLimits(limits: object, durations: readonly string[], cannot: string): void {
+  const given = limits as Record<string, unknown>;
+  const { retries } = given;
+  if (typeof retries === 'number' && !(Number.isInteger(retries) && retries >= 0)) {
+    throw new DeclarationError(`${cannot}: "retries" must be a whole number, 0 or more.`);
+  }
+  for (const option of durations) {
+    const duration = given[option];
+    if (duration !== undefined && !isDuration(duration as Duration)) {
+      throw new DeclarationError(
+        `${cannot}: "${option}" is ${JSON.stringify(duration)}. Use milliseconds or a text such as '5 minutes'.`,
+      );
+    }
+  }
+}
+
 /** What `retries` means in Temporal's words. */
 export function retryPolicy(retries: number | RetryPolicy): RetryPolicy {
   return typeof retries === 'number' ? { maximumAttempts: retries + 1 } : retries;
@@ -121,7 +138,7 @@ const OPTIONS = new Set<keyof ToolOptions<any, any, any>>([
 
 /** @throws DeclarationError for a bad name, an option that does not exist, or one that cannot be meant */
 export function assertToolOptions(options: ToolOptions<any, any, any>): void {
-  const { name, parameters, retries } = options;
+  const { name, parameters } = options;
   if (typeof name !== 'string' || !NAME_PATTERN.test(name)) {
     throw new DeclarationError(
       `Cannot declare a tool named ${JSON.stringify(name)}: providers take letters, digits, "_" and "-", at most 64, not starting with a digit.`,
@@ -133,17 +150,7 @@ export function assertToolOptions(options: ToolOptions<any, any, any>): void {
       `Cannot declare tool ${name}: "parameters" must be a schema; z.object({}) takes nothing.`,
     );
   }
-  if (typeof retries === 'number' && !(Number.isInteger(retries) && retries >= 0)) {
-    throw new DeclarationError(`Cannot declare tool ${name}: "retries" must be a whole number, 0 or more.`);
-  }
-  for (const option of ['timeout', 'heartbeatTimeout'] as const) {
-    const duration = options[option];
-    if (duration !== undefined && !isDuration(duration)) {
-      throw new DeclarationError(
-        `Cannot declare tool ${name}: "${option}" is ${JSON.stringify(duration)}. Use milliseconds or a text such as '5 minutes'.`,
-      );
-    }
-  }
+  assertLimits(options, ['timeout', 'heartbeatTimeout'], `Cannot declare tool ${name}`);
   if (!['retry', 'ask', 'fail', undefined].includes(options.onUncertain)) {
     throw new DeclarationError(
       `Cannot declare tool ${name}: "onUncertain" must be 'retry', 'ask' or 'fail'.`,

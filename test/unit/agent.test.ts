@@ -160,6 +160,13 @@ test('the options of an agent are sent to its runs, and only those that are set'
   expect(shout.settings).toEqual({});
 });
 
+test.each([
+  [{ retries: -1 }, 'Cannot take step a: "retries" must be a whole number, 0 or more.'],
+  [{ timeout: 'soon' as never }, 'Cannot take step a: "timeout" is "soon".'],
+])('a step refuses limits that cannot be meant: %j', async (limits, message) => {
+  await expect(step('a', () => 1, limits)).rejects.toThrow(message);
+});
+
 test('code outside a run cannot ask for a step', async () => {
   expect(() => askStep({ kind: 'turn', name: 'gpt', request: {} })).toThrow('this code is not part of a run');
 });
