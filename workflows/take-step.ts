@@ -4,7 +4,7 @@ import * as wf from '@temporalio/workflow';
 import type { Ahead, CallResult, ToolEnvelope } from '../src/protocol/advance.ts';
 import { AHEAD, CALL, STEP, TURN } from '../src/protocol/names.ts';
 import { MAX_LOST_HOSTS } from '../src/protocol/limits.ts';
-import type { OnUncertain, Step, StepFailure, StepRecord } from '../src/protocol/step.ts';
+import type { OnUncertain, Step, StepApproval, StepFailure, StepRecord } from '../src/protocol/step.ts';
 import type { Approvals } from '../src/records/approvals.ts';
 import {
   type ActivityOutcome,
@@ -66,7 +66,7 @@ export async function takeStep(
   const { step } = flight;
   switch (step.kind) {
     case 'approval':
-      return { value: await decisionOn(run, flight, step.key, step.approval?.prompt ?? step.name) };
+      return { value: await decisionOn(run, flight, step.key, step.approval ?? { prompt: step.name }) };
     case 'sleep':
       return await sleepUntilDue(run, step);
     case 'agent':
@@ -74,37 +74,49 @@ export async function takeStep(
     case 'tool':
     case 'turn':
     case 'step': {
-      const refusal = step.approval && (await refused(run, flight, step.approval.prompt));
+      const refusal = step.approval && (await refused(run, flight, step.approval));
       if (refusal) return { failure: refusal };
       return step.local ? await call(run, flight) : await tool(run, flight, eager);
     }
   }
 }
 
-async function decisionOn(run: StepContext, flight: InFlight, key: string, prompt: string) {
+async function decisionOn(run: StepContext, flight: InFlight, key: string, approval: StepApproval) {
   const { step } = flight;
-  run.approvals.ask(key, {
+  const expiresAt = run.approvals.ask(key, {
+    ...approval,
     name: step.name,
-    prompt,
     ...(step.input !== undefined && { input: step.input }),
     at: flight.askedAt,
   });
   const { doing } = flight;
   flight.doing = 'approval';
+  const timer = new wf.CancellationScope();
+  if (expiresAt !== undefined) void timer.run(() => expireAt(run, key, expiresAt)).catch(() => {});
   try {
     await wf.condition(() => run.approvals.decision(key) !== undefined);
     await run.link.mayAct();
     // An answer to what the present loop has not asked for is kept, but starts nothing until a loop asks.
     await wf.condition(() => run.askedNow(step.key));
   } finally {
+    timer.cancel();
     run.approvals.close(key);
   }
   flight.doing = doing;
   return run.approvals.decision(key)!;
 }
 
-async function refused(run: StepContext, flight: InFlight, prompt: string): Promise<StepFailure | undefined> {
-  const decision = await decisionOn(run, flight, flight.step.key, prompt);
+async function expireAt(run: StepContext, key: string, expiresAt: number): Promise<void> {
+  await wf.sleep(Math.max(1, expiresAt - Date.now()));
+  run.approvals.expire(key, Date.now());
+}
+
+async function refused(
+  run: StepContext,
+  flight: InFlight,
+  approval: StepApproval,
+): Promise<StepFailure | undefined> {
+  const decision = await decisionOn(run, flight, flight.step.key, approval);
   if (decision.approved) return undefined;
   return { name: 'ToolRejectedError', message: decision.reason ?? `${flight.step.name} was not approved.` };
 }
@@ -205,7 +217,7 @@ async function settleUncertain(
   // Each time is a question of its own, also in the next run of the chain.
   let time = 1;
   while (run.approvals.decision(`${step.key}?${time}`)) time++;
-  const decision = await decisionOn(run, flight, `${step.key}?${time}`, prompt);
+  const decision = await decisionOn(run, flight, `${step.key}?${time}`, { prompt });
   if (decision.approved) return undefined;
   return { failure: { ...failure, message: decision.reason ?? what } };
 }

@@ -1,6 +1,7 @@
 /** What the run and the process that holds its loop say to each other. Types only. */
 import type { Duration, RetryPolicy } from '@temporalio/common';
 import type { AHEAD } from './names.ts';
+import type { PendingApproval } from './signals.ts';
 import type { Step, StepFailure, StepRecord } from './step.ts';
 import type { Usage } from './usage.ts';
 
@@ -117,13 +118,15 @@ export interface ApprovalsCarry {
   /** By key of each step that has asked: its id, its decision, and what a person must know while it waits for one. */
   asked: [
     string,
-    { id: string; decision?: Decision; open?: { name: string; prompt: string; askedAt: number } },
+    { id: string; decision?: Decision; open?: Omit<PendingApproval, 'id' | 'input' | 'withdrawn'> },
   ][];
 }
 
-/** A person's decision, as it is recorded. */
+/** A decision, as it is recorded. */
 export interface Decision {
   approved: boolean;
+  /** Nobody decided in time. */
+  timedOut?: true;
   reason?: string;
   by?: string;
   /** Milliseconds since the epoch, by the workflow's clock. */

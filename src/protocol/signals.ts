@@ -27,6 +27,10 @@ export interface PendingApproval {
   input?: unknown;
   /** Milliseconds since the epoch, by the workflow's clock. */
   askedAt: number;
+  /** When it is decided without a person. */
+  expiresAt?: number;
+  /** Whom it concerns; anybody may answer. */
+  audience?: string;
   /** The present loop has not asked for it (its code changed, or it is not alive): an answer waits until it does. */
   withdrawn?: true;
 }

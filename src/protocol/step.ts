@@ -36,8 +36,8 @@ export interface Step {
   local?: true;
   /** A tool with a body: whoever serves it heartbeats. */
   heartbeats?: true;
-  /** A person must approve before it is started; the text is what the person reads. */
-  approval?: { prompt: string };
+  /** A person must approve before it is started. */
+  approval?: StepApproval;
   /** Has no effect outside, so that it may be cut off, or run again where its answer is out of date. */
   readOnly?: true;
   /** Asked inside `nonCancellable`: runs although the run is cancelled. */
@@ -45,6 +45,15 @@ export interface Step {
   options?: StepOptions;
   /** A short hash of each top-level field of the request, so that a miss can be explained. */
   parts?: Record<string, string>;
+}
+
+/** What a person is asked about a step. */
+export interface StepApproval {
+  prompt: string;
+  /** Milliseconds after which it is decided by `onTimeout`. */
+  timeoutMs?: number;
+  onTimeout?: 'reject' | 'approve';
+  audience?: string;
 }
 
 /** A failure as it is kept in a record, and given to the loop again after a restart. Plain JSON. */

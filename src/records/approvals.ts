@@ -1,14 +1,11 @@
 import type { ApprovalsCarry, Decision } from '../protocol/advance.ts';
 import type { PendingApproval, RefusedSignal } from '../protocol/signals.ts';
+import type { StepApproval } from '../protocol/step.ts';
 import { jsonBytes } from './run-records.ts';
 
-interface Asked {
-  id: string;
-  name: string;
-  prompt: string;
-  input?: unknown;
-  askedAt: number;
+interface Asked extends Omit<PendingApproval, 'withdrawn'> {
   waiting: boolean;
+  onTimeout?: StepApproval['onTimeout'];
   decision?: Decision;
 }
 
@@ -43,17 +40,41 @@ export class Approvals {
     }
   }
 
-  /** A step asks; asking again (after a restart, in the next run of the chain) finds the same id and decision. */
-  ask(key: string, request: { name: string; prompt: string; input?: unknown; at: number }): void {
+  /**
+   * A step asks; asking again (after a restart, in the next run of the chain) finds the same id, decision and end.
+   * Answers when it is decided without a person, if ever.
+   */
+  ask(
+    key: string,
+    request: StepApproval & { name: string; input?: unknown; at: number },
+  ): number | undefined {
     const before = this.#asked.get(key);
-    const { at, ...shown } = request;
+    const { at, timeoutMs, ...shown } = request;
+    const askedAt = before?.askedAt || at;
+    const expiresAt = before?.expiresAt ?? (timeoutMs === undefined ? undefined : askedAt + timeoutMs);
     this.#asked.set(key, {
       id: before?.id ?? this.#mint(request.name),
       ...shown,
-      askedAt: before?.askedAt || at,
+      askedAt,
+      ...(expiresAt !== undefined && { expiresAt }),
       waiting: !before?.decision,
       ...(before?.decision && { decision: before.decision }),
     });
+    return expiresAt;
+  }
+
+  /** Nobody decided in time. */
+  expire(key: string, at: number): void {
+    const asked = this.#asked.get(key);
+    if (!asked || asked.decision || !asked.waiting) return;
+    const approved = asked.onTimeout === 'approve';
+    asked.decision = {
+      approved,
+      timedOut: true,
+      ...(!approved && { reason: `${asked.name} was not approved: nobody decided in time.` }),
+      at,
+    };
+    asked.waiting = false;
   }
 
   decision(key: string): Decision | undefined {
@@ -80,12 +101,9 @@ export class Approvals {
   pending(askedNow: (key: string) => boolean): PendingApproval[] {
     return [...this.#asked]
       .filter(([, asked]) => asked.waiting && !asked.decision)
-      .map(([key, { id, name, prompt, input, askedAt }]) => ({
-        id,
-        name,
-        prompt,
+      .map(([key, { input, ...asked }]) => ({
+        ...shownOf(asked),
         ...(input !== undefined && jsonBytes(input) <= SHOWN_INPUT_BYTES && { input }),
-        askedAt,
         ...(!askedNow(key) && { withdrawn: true as const }),
       }));
   }
@@ -93,10 +111,13 @@ export class Approvals {
   carry(): ApprovalsCarry {
     return {
       minted: [...this.#minted],
-      asked: [...this.#asked].map(([key, { id, decision, waiting, name, prompt, askedAt }]) => [
-        key,
-        { id, ...(decision && { decision }), ...(waiting && { open: { name, prompt, askedAt } }) },
-      ]),
+      asked: [...this.#asked].map(([key, asked]) => {
+        const { id, ...open } = shownOf(asked);
+        return [
+          key,
+          { id, ...(asked.decision && { decision: asked.decision }), ...(asked.waiting && { open }) },
+        ];
+      }),
     };
   }
 
@@ -122,7 +143,7 @@ export class Approvals {
     const asked = [...this.#asked.values()].find((candidate) => candidate.id === id);
     if (!asked) return `nothing here has the id "${clip(id)}"; what waits: ${ids}`;
     if (asked.decision) {
-      const { approved, by, at: when } = asked.decision;
+      const { approved, by = asked.decision.timedOut && 'timeout', at: when } = asked.decision;
       return `"${id}" was already ${approved ? 'approved' : 'rejected'}${by ? ` by ${by}` : ''} at ${new Date(when).toISOString()}`;
     }
     if (!asked.waiting) return `"${id}" does not wait any more`;
@@ -140,6 +161,18 @@ export class Approvals {
     asked.waiting = false;
     return undefined;
   }
+}
+
+/** What is shown of an approval, and goes over to the next run. */
+function shownOf({ id, name, prompt, askedAt, expiresAt, audience }: Omit<Asked, 'waiting'>) {
+  return {
+    id,
+    name,
+    prompt,
+    askedAt,
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(audience !== undefined && { audience }),
+  };
 }
 
 function clip(text: string): string {

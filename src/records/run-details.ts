@@ -19,6 +19,10 @@ export function runDetails(run: {
       '',
       `### Waiting for a decision: ${code(pending.id)}`,
       plain(pending.prompt, 600),
+      ...(pending.audience === undefined ? [] : ['', `For ${code(pending.audience)}`]),
+      ...(pending.expiresAt === undefined
+        ? []
+        : ['', `Decided without a person at ${new Date(pending.expiresAt).toISOString()}`]),
       ...(pending.withdrawn
         ? ['', 'The present loop has not asked for this; an answer waits until it does.']
         : []),

@@ -1,5 +1,6 @@
 import { askStep } from '../loop/ask.ts';
 import { currentPosition } from '../loop/current-loop.ts';
+import { approvalFor } from './approval-rule.ts';
 import { runToolBody } from './run-tool-body.ts';
 import { stepOptions, type Tool, toolArguments } from './tool-options.ts';
 
@@ -12,9 +13,7 @@ export async function callTool<Result>(tool: Tool<any, any, Result>, input: unkn
   const served =
     !execute || tool.options.taskQueue !== undefined || currentPosition()!.loop.serves(tool.origin);
   const options = stepOptions(tool);
-  const approval = requiresApproval
-    ? { prompt: requiresApproval === true ? `Run ${name}?` : await requiresApproval(args) }
-    : undefined;
+  const approval = await approvalFor(name, requiresApproval, args);
   return await askStep<Result>({
     kind: 'tool',
     name,

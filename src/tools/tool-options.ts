@@ -5,6 +5,7 @@ import { DeclarationError, ToolInputError } from '../errors/index.ts';
 import { assertKnownOptions } from '../known-options.ts';
 import { NAME_PATTERN } from '../protocol/names.ts';
 import type { OnUncertain, StepOptions } from '../protocol/step.ts';
+import type { ApprovalRule } from './approval-rule.ts';
 import { isSchema, type JsonSchema, type Schema, validate } from './schema.ts';
 
 /** What a tool's body gets beside its arguments. */
@@ -45,8 +46,13 @@ export interface ToolOptions<Input, Args, Result> {
    * key, `ask` a person, or `fail`. @default 'ask' where `requiresApproval` is set, else 'retry'
    */
   onUncertain?: OnUncertain;
-  /** A person must approve each call; a function gives the text the person reads. @default false */
-  requiresApproval?: boolean | ((args: Args) => string | Promise<string>);
+  /**
+   * A person must approve a call: `true`, the text the person reads, a function of the arguments that gives it (or
+   * `false`: this call needs nobody), or an object with `prompt`, `timeout`, `onTimeout` and `audience`. Evaluated in the
+   * agent's process whenever its loop is built; what a person was shown first stays.
+   * @default false
+   */
+  requiresApproval?: ApprovalRule<Args>;
   /** Part of the call's fingerprint: change it when the body's meaning changes. */
   version?: string;
 }
@@ -151,10 +157,31 @@ export function assertToolOptions(options: ToolOptions<any, any, any>): void {
     );
   }
   assertLimits(options, ['timeout', 'heartbeatTimeout'], `Cannot declare tool ${name}`);
+  assertApprovalRule(name, options.requiresApproval);
   if (!['retry', 'ask', 'fail', undefined].includes(options.onUncertain)) {
     throw new DeclarationError(
       `Cannot declare tool ${name}: "onUncertain" must be 'retry', 'ask' or 'fail'.`,
     );
+  }
+}
+
+const APPROVAL_OPTIONS = new Set(['prompt', 'timeout', 'onTimeout', 'audience']);
+
+function assertApprovalRule(name: string, rule: ApprovalRule<any> | undefined): void {
+  const cannot = `Cannot declare tool ${name}`;
+  if (rule === null || typeof rule === 'number') {
+    throw new DeclarationError(
+      `${cannot}: "requiresApproval" must be true, a text, a function of the arguments, or an object.`,
+    );
+  }
+  if (typeof rule !== 'object') return;
+  assertKnownOptions(rule, APPROVAL_OPTIONS, `${cannot}: "requiresApproval"`);
+  assertLimits(rule, ['timeout'], cannot);
+  if (!['reject', 'approve', undefined].includes(rule.onTimeout)) {
+    throw new DeclarationError(`${cannot}: "onTimeout" must be 'reject' or 'approve'.`);
+  }
+  if (rule.onTimeout !== undefined && rule.timeout === undefined) {
+    throw new DeclarationError(`${cannot}: "onTimeout" needs a "timeout".`);
   }
 }
 

@@ -25,7 +25,9 @@ test('everything the shipped code imports is a dependency or a peer of the packa
 });
 
 test('everything is tested with one exact version', () => {
-  for (const version of Object.values(devDependencies)) expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+  for (const version of Object.values(devDependencies)) {
+    expect(version).toMatch(/^(npm:@?[a-z/-]+@)?\d+\.\d+\.\d+$/);
+  }
   for (const name of Object.keys(peerDependencies)) expect(devDependencies).toHaveProperty([name]);
 });
 

@@ -6,12 +6,12 @@ import { Worker } from '@temporalio/worker';
 import { approve, waiting } from '../../src/index.ts';
 import { createTestEnvironment, createTestWorker } from '../../src/testing/index.ts';
 import { AgentsPlugin } from '../../src/worker/index.ts';
-import { monthly, refunding } from '../fixtures/waiting-agents.ts';
+import { hurried, monthly, refunding } from '../fixtures/waiting-agents.ts';
 import { newEffects, tally } from '../kit/effects.ts';
 import { quietRuntime, unique, until, workflowBundle } from '../kit/temporal.ts';
 
 const MONTH = 30 * 24 * 3_600_000;
-const agents = [refunding, monthly];
+const agents = [hurried, refunding, monthly];
 const environments: Record<string, TestWorkflowEnvironment> = {};
 
 beforeAll(async () => {
@@ -82,6 +82,38 @@ describe.each(['ours', 'their own'] as const)('in a time-skipping environment, %
       expect(await handle.result()).toBe('refunded $5');
     });
     expect(tally()).toEqual({ 'refund 5': 1 });
+  });
+
+  test('an approval with a timeout waits that long, then goes by its rule, and a late answer is refused', async () => {
+    const environment = environments[whose]!;
+    const taskQueue = unique('hurried');
+    newEffects();
+    const worker = await workers[whose](taskQueue);
+    await worker.runUntil(async () => {
+      const { workflow } = environment.client;
+      const handle = await workflow.start(hurried, { taskQueue, workflowId: taskQueue, args: [500] });
+      const approvals = await until(async () => {
+        const pending = await handle.query(waiting);
+        return pending.approvals.length === 2 && (await running(handle)).length === 0 && pending.approvals;
+      }, 'both approvals, and nothing running');
+      expect(approvals).toMatchObject([
+        { id: 'refund_if_approved-1', prompt: 'Refund $500?', audience: 'finance' },
+        { id: 'refund_unless_rejected-1', prompt: 'Refund $500?', audience: 'finance' },
+      ]);
+      for (const { askedAt, expiresAt } of approvals) expect(expiresAt! - askedAt).toBe(2 * 24 * 3_600_000);
+      expect(tally()).toEqual({ 'refund_if_approved 100': 1 });
+      expect(await handle.result()).toEqual([
+        'refunded $100',
+        'refund_if_approved was not approved: nobody decided in time.',
+        'refunded $500',
+      ]);
+      // Nothing looked after it meanwhile: one timer each.
+      const types = (await handle.fetchHistory()).events!.flatMap((event) =>
+        event.timerStartedEventAttributes ? ['timer'] : [],
+      );
+      expect(types).toEqual(['timer', 'timer']);
+    });
+    expect(tally()).toEqual({ 'refund_if_approved 100': 1, 'refund_unless_rejected 500': 1 });
   });
 
   test('a timer beside an approval is due after a month of skipped time', async () => {

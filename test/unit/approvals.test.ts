@@ -56,6 +56,44 @@ describe('ids', () => {
   });
 });
 
+describe('an approval with a timeout', () => {
+  const until5s = { ...refund, timeoutMs: 4_000 };
+
+  test('says when it ends, which stays over a restart and into the next run', () => {
+    const approvals = new Approvals();
+    expect(approvals.ask('k1', { ...until5s, audience: 'finance' })).toBe(5_000);
+    expect(approvals.ask('k1', { ...until5s, at: 3_000 })).toBe(5_000);
+    expect(approvals.pending(always)).toMatchObject([{ askedAt: 1_000, expiresAt: 5_000 }]);
+    const next = new Approvals(JSON.parse(JSON.stringify(approvals.carry())));
+    expect(next.ask('k1', { ...until5s, at: 4_000 })).toBe(5_000);
+  });
+
+  test.each([
+    [undefined, { approved: false, reason: 'issue_refund was not approved: nobody decided in time.' }],
+    [
+      'reject' as const,
+      { approved: false, reason: 'issue_refund was not approved: nobody decided in time.' },
+    ],
+    ['approve' as const, { approved: true }],
+  ])('is then decided by its rule, %p, and answers come too late', (onTimeout, decision) => {
+    const approvals = new Approvals();
+    approvals.ask('k1', { ...until5s, ...(onTimeout && { onTimeout }) });
+    approvals.expire('k1', 5_000);
+    expect(approvals.decision('k1')).toEqual({ ...decision, timedOut: true, at: 5_000 });
+    expect(approvals.decide('approve', { id: 'issue_refund-1' }, 6_000)).toBe(
+      `"issue_refund-1" was already ${decision.approved ? 'approved' : 'rejected'} by timeout at 1970-01-01T00:00:05.000Z`,
+    );
+  });
+
+  test('that a person decided in time is not decided again', () => {
+    const approvals = new Approvals();
+    approvals.ask('k1', until5s);
+    approvals.decide('approve', { id: 'issue_refund-1', by: 'ann' }, 4_999);
+    approvals.expire('k1', 5_000);
+    expect(approvals.decision('k1')).toEqual({ approved: true, by: 'ann', at: 4_999 });
+  });
+});
+
 describe('a decision', () => {
   test.each([
     ['approve', true],

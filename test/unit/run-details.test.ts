@@ -33,6 +33,14 @@ test('shows each pending approval with the exact signal to send', () => {
   expect(JSON.parse(payload!)).toEqual({ id: 'issue_refund-1' });
 });
 
+test('says whom an approval concerns, and when it is decided without a person', () => {
+  const shown = runDetails({
+    ...nothing,
+    approvals: [pending({ audience: 'finance', expiresAt: 86_400_000 })],
+  });
+  expect(shown).toContain('\n\nFor `finance`\n\nDecided without a person at 1970-01-02T00:00:00.000Z\n');
+});
+
 test('says that an approval which the present loop has not asked for waits', () => {
   expect(runDetails({ ...nothing, approvals: [pending({ withdrawn: true })] })).toContain(
     'an answer waits until it does',

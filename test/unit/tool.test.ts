@@ -67,6 +67,26 @@ describe('a tool is refused', () => {
       '"parameters" must be a schema; z.object({}) takes nothing.',
     ],
     ['with a negative number of retries', { retries: -1 }, '"retries" must be a whole number, 0 or more.'],
+    [
+      'with an approval that is nothing',
+      { requiresApproval: null },
+      '"requiresApproval" must be true, a text, a function of the arguments, or an object.',
+    ],
+    [
+      'with an approval option that is none',
+      { requiresApproval: { text: 'x' } },
+      '"requiresApproval": this version has no option "text".',
+    ],
+    [
+      'with a rule for a time that is not given',
+      { requiresApproval: { onTimeout: 'approve' } },
+      '"onTimeout" needs a "timeout".',
+    ],
+    [
+      'with another rule for the end of the time',
+      { requiresApproval: { timeout: '1h', onTimeout: 'escalate' } },
+      "\"onTimeout\" must be 'reject' or 'approve'.",
+    ],
     ['with a part of a retry', { retries: 0.5 }, '"retries" must be a whole number, 0 or more.'],
   ])('%s', (_what, changes, message) => {
     expect(() => tool({ ...options, ...changes } as never)).toThrow(DeclarationError);
@@ -126,11 +146,33 @@ describe('inside a run a tool', () => {
     ['is asked for by name', true, 'Run ship?'],
     ["is asked for in the tool's words", ({ to }: { to: string }) => `Ship to ${to}?`, 'Ship to Oslo?'],
     ['may be worded by something that takes time', async ({ to }: { to: string }) => `To ${to}?`, 'To Oslo?'],
-  ])('that needs an approval %s', async (_how, requiresApproval, prompt) => {
+    ['may have one text for all', 'Ship it?', 'Ship it?'],
+    ['may depend on the arguments', ({ to }: { to: string }) => to === 'Oslo', 'Run ship?'],
+    ['may be one of several options', { audience: 'depot' }, 'Run ship?', { audience: 'depot' }],
+    [
+      'may be decided by time',
+      { prompt: 'Ship?', timeout: '2h' as const, onTimeout: 'approve' as const },
+      'Ship?',
+      { timeoutMs: 7_200_000, onTimeout: 'approve' },
+    ],
+  ])('that needs an approval %s', async (_how, requiresApproval, prompt, more: object = {}) => {
     const ship = tool({ ...options, requiresApproval, execute: () => 1 });
     const { steps } = await asked(() => ship({ to: 'Oslo' }));
-    expect(steps[0]!.approval).toEqual({ prompt });
+    expect(steps[0]!.approval).toEqual({ prompt, ...more });
   });
+
+  test.each([false, undefined, () => false, { prompt: () => false }])(
+    'whose approval rule says no needs none: %p',
+    async (requiresApproval) => {
+      const ship = tool({
+        ...options,
+        execute: () => 1,
+        ...(requiresApproval !== undefined && { requiresApproval }),
+      });
+      const { steps } = await asked(() => ship({ to: 'Oslo' }));
+      expect(steps[0]!.approval).toBeUndefined();
+    },
+  );
 
   test('is the same step for equal arguments, another for another version', async () => {
     const call = async (version?: string) => {
