@@ -10,7 +10,12 @@ import { address, until } from '../kit/temporal.ts';
 
 const run = promisify(execFile);
 const compiler = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
-const documents = ['README.md', 'docs/own-workflows.md', 'adapters/openai-agents/README.md'];
+const documents = [
+  'README.md',
+  'docs/own-workflows.md',
+  'docs/migrate-from-temporal-openai-agents.md',
+  'adapters/openai-agents/README.md',
+];
 
 let built: BuiltPackage;
 let provider: ScriptedProvider;
