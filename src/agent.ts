@@ -40,7 +40,7 @@ export interface AgentOptions {
  * workflow; called outside Temporal it just runs.
  */
 export interface Agent<Input = any, Output = any> {
-  (input: Input): Promise<Output>;
+  (...input: undefined extends Input ? [input?: Input] : [input: Input]): Promise<Output>;
   readonly agentName: string;
   readonly options: AgentOptions;
   /** @internal What its options mean for its runs. */
@@ -103,7 +103,7 @@ export function agent<Input, Output>(
     assertRecordable(result, `The output of agent ${name}`);
     return result;
   };
-  const call = async (input: Input): Promise<Output> => {
+  const call = async (input?: Input): Promise<Output> => {
     if (!currentPosition()) {
       sayDurabilityIsOff();
       return (await execute(input, { signal: new AbortController().signal })) as Output;

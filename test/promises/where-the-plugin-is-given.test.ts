@@ -98,7 +98,6 @@ test.each([['before'], ['after']])(
     const handle = await workflow.start(keeper, {
       taskQueue,
       workflowId: unique('keeper'),
-      args: [undefined],
     });
     expect(await worker.runUntil(handle.result())).toBe('a secret');
     const history = temporal.api.history.v1.History.fromObject(await handle.fetchHistory()).toJSON();
