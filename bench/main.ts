@@ -1,0 +1,38 @@
+/**
+ * The benchmarks: this package beside a bare workflow and beside Temporal's own plugin for the OpenAI Agents SDK, on one
+ * machine, interleaved and repeated. `npm run bench` runs all; `npm run bench -- history recovery` some; `--quick` all
+ * with small loads.
+ */
+import { cpus, loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { prepare } from './kit/bundles.ts';
+import type { Measure } from './kit/measure.ts';
+import { line } from './kit/report.ts';
+import { timePerStep } from './measures/time-per-step.ts';
+
+const measures: readonly Measure[] = [timePerStep];
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: 'boolean' } },
+});
+const unknown = positionals.find((name) => !measures.some((measure) => measure.name === name));
+if (unknown !== undefined) {
+  const names = measures.map(({ name, about }) => `  ${name}: ${about}`).join('\n');
+  process.stderr.write(`Cannot measure "${unknown}": there is no such measure. There are:\n${names}\n`);
+  process.exit(1);
+}
+await prepare();
+const load = () =>
+  loadavg()
+    .map((value) => value.toFixed(1))
+    .join(' ');
+line(
+  `${new Date().toISOString()}, Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}, load ${load()}`,
+);
+for (const measure of measures) {
+  if (positionals.length > 0 && !positionals.includes(measure.name)) continue;
+  line(`\n## ${measure.name}\n\n${measure.about}. Load before: ${load()}.\n`);
+  await measure.run({ quick: values.quick ?? false });
+}
+process.exit(0);
