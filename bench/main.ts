@@ -8,9 +8,27 @@ import { parseArgs } from 'node:util';
 import { prepare } from './kit/bundles.ts';
 import type { Measure } from './kit/measure.ts';
 import { line } from './kit/report.ts';
+import { approvalLatency } from './measures/approval-latency.ts';
+import { atOnce } from './measures/at-once.ts';
+import { detection } from './measures/detection.ts';
+import { history } from './measures/history.ts';
+import { longChat } from './measures/long-chat.ts';
+import { memory } from './measures/memory.ts';
+import { recovery } from './measures/recovery.ts';
+import { workerStart } from './measures/worker-start.ts';
 import { timePerStep } from './measures/time-per-step.ts';
 
-const measures: readonly Measure[] = [timePerStep];
+const measures: readonly Measure[] = [
+  timePerStep,
+  atOnce,
+  history,
+  longChat,
+  workerStart,
+  memory,
+  approvalLatency,
+  recovery,
+  detection,
+];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

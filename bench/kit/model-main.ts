@@ -9,7 +9,7 @@ const provider = await startScriptedProvider(({ instructions, messages, body }) 
   (body as { input?: unknown }).input = undefined;
   const name = needsApproval(task, i) ? 'guarded' : 'lookup';
   return {
-    text: 'x'.repeat(task.answerBytes),
+    ...(task.answerBytes > 0 && { text: 'x'.repeat(task.answerBytes) }),
     ...(task.turnMs !== undefined && { delayMs: task.turnMs }),
     ...(i < task.calls && { toolCalls: [{ name, arguments: { ...callOf(task, i) } }] }),
   };

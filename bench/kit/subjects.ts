@@ -10,6 +10,9 @@ export const workerScripts: Readonly<Record<Party, URL>> = {
   official: new URL('../official/worker.ts', import.meta.url),
 };
 
+/** All of them, in the order in which they take turns. */
+export const parties: readonly Party[] = ['bare', 'agents', 'official'];
+
 /** A workflow type that does a task. */
 export interface Subject {
   label: string;
