@@ -46,12 +46,12 @@ export async function eventsOf(client: Client, run: Run): Promise<HistoryEvent[]
 }
 
 /** When an event happened, in milliseconds since the epoch. */
-export function timeOf({ eventTime }: HistoryEvent): number {
+function timeOf({ eventTime }: HistoryEvent): number {
   return Number(eventTime?.seconds) * 1_000 + (eventTime?.nanos ?? 0) / 1e6;
 }
 
 /** Whether an event was made by a process: the SDK's workers say `<process id>@<machine>`. */
-export function madeBy(event: HistoryEvent, pid: number): boolean {
+function madeBy(event: HistoryEvent, pid: number): boolean {
   const attributes = event.workflowTaskStartedEventAttributes ?? event.activityTaskStartedEventAttributes;
   return attributes?.identity?.startsWith(`${pid}@`) ?? false;
 }

@@ -7,7 +7,7 @@ export interface Measure {
   run: (options: MeasureOptions) => Promise<void>;
 }
 
-export interface MeasureOptions {
+interface MeasureOptions {
   /** Fewer rounds and smaller loads: to see that it works, not to quote. */
   quick: boolean;
 }

@@ -12,6 +12,8 @@ export interface Forked<First> {
   pid: number;
   /** What it said first. */
   first: First;
+  /** Rejects when it ends before it was asked to. */
+  died: Promise<never>;
   /** Asks for its state. */
   ask: <Answer>() => Promise<Answer>;
   /** Sends a signal and resolves when the process has ended. */
@@ -41,6 +43,7 @@ export async function forkScript<First>(
   return {
     pid: child.pid!,
     first,
+    died: failed,
     ask: async <Answer>() => {
       child.send('tell');
       return (await next()) as Answer;

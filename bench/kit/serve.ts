@@ -13,7 +13,7 @@ export const given = {
 };
 
 /** What a worker process says to the benchmark. */
-export type Said = { readyAfterMs: number } | { rss: number; heap: number };
+export type Said = { readyAfterMs: number } | { rss: number };
 
 function say(said: Said): void {
   process.send!(said);
@@ -23,7 +23,7 @@ function say(said: Said): void {
 export async function serve(create: () => Promise<{ run: () => Promise<void> }>): Promise<void> {
   process.on('message', () => {
     globalThis.gc?.();
-    say({ rss: memoryUsage().rss, heap: memoryUsage().heapUsed + memoryUsage().external });
+    say({ rss: memoryUsage.rss() });
   });
   process.on('disconnect', () => process.kill(pid, 'SIGKILL'));
   const began = performance.now();

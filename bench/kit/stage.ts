@@ -10,12 +10,14 @@ import { type Party, type Subject, workerScripts } from './subjects.ts';
 import type { Task } from './task.ts';
 
 /** A worker process. */
-export interface WorkerProcess {
+interface WorkerProcess {
   pid: number;
   /** How long it took to make the worker, in milliseconds. */
   readyAfterMs: number;
-  /** Its memory now, after a garbage collection of its main thread. */
-  memory: () => Promise<{ rss: number; heap: number }>;
+  /** Rejects when it ends before it was asked to. */
+  died: Promise<never>;
+  /** Its resident memory now in bytes, after a garbage collection of its main thread. */
+  memory: () => Promise<number>;
   end: (signal?: NodeJS.Signals) => Promise<void>;
 }
 
@@ -71,7 +73,8 @@ export async function onStage<T>(
     return {
       pid: forked.pid,
       readyAfterMs: forked.first.readyAfterMs,
-      memory: async () => await forked.ask<{ rss: number; heap: number }>(),
+      died: forked.died,
+      memory: async () => (await forked.ask<{ rss: number }>()).rss,
       end: async (signal?: NodeJS.Signals) => {
         workers.delete(forked);
         await forked.end(signal);
@@ -99,12 +102,13 @@ export async function until<T>(
   look: () => Promise<T | undefined | false>,
   what: string,
   timeoutMs = 120_000,
+  everyMs = 50,
 ): Promise<T> {
   const end = Date.now() + timeoutMs;
   for (;;) {
     const seen = await look();
     if (seen) return seen;
     if (Date.now() > end) throw new Error(`Cannot go on: ${what} did not come within ${timeoutMs} ms.`);
-    await delay(50);
+    await delay(everyMs);
   }
 }

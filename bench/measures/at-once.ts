@@ -10,7 +10,7 @@ export const atOnce: Measure = {
   about: 'Many runs at once on one worker, from the start of the first to the end of the last',
   run: async ({ quick }) => {
     await measure(30, 30, quick ? 1 : 3);
-    await measure(quick ? 60 : 200, 10, quick ? 1 : 3);
+    await measure(quick ? 60 : 200, 10, quick ? 1 : 2);
   },
 };
 

@@ -9,8 +9,9 @@ import { bare, official, officialWithHeartbeats, parties, type Party, sdk } from
 import type { Task } from '../kit/task.ts';
 
 const subjects = [bare, sdk, official, officialWithHeartbeats];
-/** Turns or tools take so long, and the worker ends in the middle of one. */
-const LONG_MS = 10_000;
+/** Turns or tools take so long, and the worker ends in one, after another time in each round. */
+const LONG_MS = 12_000;
+const END_AFTER_MS = [4_000, 6_500, 9_000];
 const small = { calls: 1, answerBytes: 500, resultBytes: 500 };
 
 /** In what, and how, the first worker ends. */
@@ -28,8 +29,16 @@ const scenes: readonly Scene[] = [
     task: { ...small, approvalsFrom: 0 },
     signal: 'SIGKILL',
   },
-  { title: 'SIGTERM in a turn with 5 s to go', task: { ...small, turnMs: LONG_MS }, signal: 'SIGTERM' },
-  { title: 'SIGTERM in a tool with 5 s to go', task: { ...small, callMs: [LONG_MS] }, signal: 'SIGTERM' },
+  {
+    title: 'SIGTERM in a turn with 8, 5.5 and 3 s to go',
+    task: { ...small, turnMs: LONG_MS },
+    signal: 'SIGTERM',
+  },
+  {
+    title: 'SIGTERM in a tool with 8, 5.5 and 3 s to go',
+    task: { ...small, callMs: [LONG_MS] },
+    signal: 'SIGTERM',
+  },
 ];
 
 /** Two processes; the time ends with the first activity of the run that the second one starts. */
@@ -43,7 +52,9 @@ export const detection: Measure = {
       for (let round = 0; round < rounds; round++)
         await onStage(async (stage) => {
           // At the same time: they mostly wait.
-          const found = await Promise.all(parties.map(async (party) => await play(scene, party, stage)));
+          const found = await Promise.all(
+            parties.map(async (party) => await play(scene, party, stage, END_AFTER_MS[round]!)),
+          );
           for (const [label, value] of found.flat()) seconds.add(label, value);
         });
       const bases = { bases: [bare.label, official.label] };
@@ -52,7 +63,12 @@ export const detection: Measure = {
   },
 };
 
-async function play(scene: Scene, party: Party, stage: Stage): Promise<[label: string, seconds: number][]> {
+async function play(
+  scene: Scene,
+  party: Party,
+  stage: Stage,
+  endAfterMs: number,
+): Promise<[label: string, seconds: number][]> {
   const first = await stage.startWorker(party);
   const runs = [];
   for (const subject of subjects) {
@@ -60,7 +76,7 @@ async function play(scene: Scene, party: Party, stage: Stage): Promise<[label: s
     const run = await stage.startRun(subject, scene.task);
     runs.push({ subject, run, since: Date.now() });
   }
-  const middle = delay(LONG_MS / 2);
+  const middle = delay(endAfterMs);
   const ids = new Map<Run, string>();
   if (scene.task.approvalsFrom !== undefined) for (const { run } of runs) ids.set(run, await waitingId(run));
   const second = await stage.startWorker(party);
