@@ -14,6 +14,7 @@ import { detection } from './measures/detection.ts';
 import { history } from './measures/history.ts';
 import { longChat } from './measures/long-chat.ts';
 import { memory } from './measures/memory.ts';
+import { rebuild } from './measures/rebuild.ts';
 import { recovery } from './measures/recovery.ts';
 import { workerStart } from './measures/worker-start.ts';
 import { timePerStep } from './measures/time-per-step.ts';
@@ -27,6 +28,7 @@ const measures: readonly Measure[] = [
   memory,
   approvalLatency,
   recovery,
+  rebuild,
   detection,
 ];
 
