@@ -77,6 +77,17 @@ export function firstActivityAfter(events: readonly HistoryEvent[], after: numbe
   return Math.min(...times.filter((time) => time >= after));
 }
 
+/** Says which activities were begun more than once, and how often. */
+export function begunAgain(events: readonly HistoryEvent[]): string[] {
+  const again = events
+    .flatMap((event) => event.activityTaskStartedEventAttributes ?? [])
+    .filter(({ attempt }) => (attempt ?? 1) > 1);
+  return again.map(({ scheduledEventId, attempt }) => {
+    const scheduled = events.find(({ eventId }) => String(eventId) === String(scheduledEventId));
+    return `${scheduled && typeOf(scheduled)} begun ${attempt} times`;
+  });
+}
+
 /** An activity of temporal-agents that is no step: it watches the process that holds a loop. */
 const WATCH = 'agents.awaitLoop';
 

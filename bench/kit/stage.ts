@@ -92,7 +92,7 @@ export async function onStage<T>(
   } finally {
     await Promise.all([...workers].map(async ({ end }) => await end()));
     await model.end();
-    await connection.close();
+    // The connection stays: what is asked again of a closed one throws. All end with this process.
     await server.stop();
   }
 }

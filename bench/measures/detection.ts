@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sendApproval, waitingId } from '../kit/approvals.ts';
-import { eventsOf, firstActivityAfter } from '../kit/histories.ts';
+import { begunAgain, eventsOf, firstActivityAfter } from '../kit/histories.ts';
 import type { Measure } from '../kit/measure.ts';
-import { compare } from '../kit/report.ts';
+import { compare, table } from '../kit/report.ts';
 import { Rounds } from '../kit/rounds.ts';
 import { onStage, type Run, type Stage } from '../kit/stage.ts';
 import { bare, official, officialWithHeartbeats, parties, type Party, sdk } from '../kit/subjects.ts';
 import type { Task } from '../kit/task.ts';
 
 const subjects = [bare, sdk, official, officialWithHeartbeats];
-/** Turns or tools take so long, and the worker ends in one, after another time in each round. */
-const LONG_MS = 12_000;
-const END_AFTER_MS = [4_000, 6_500, 9_000];
+/** Turns or tools take so long; the worker ends in one, so long after the other one is up, by rounds. */
+const LONG_MS = 20_000;
+const END_AFTER_MS = [3_000, 5_500, 8_000];
 const small = { calls: 1, answerBytes: 500, resultBytes: 500 };
 
 /** In what, and how, the first worker ends. */
@@ -30,12 +30,12 @@ const scenes: readonly Scene[] = [
     signal: 'SIGKILL',
   },
   {
-    title: 'SIGTERM in a turn with 8, 5.5 and 3 s to go',
+    title: 'SIGTERM in a turn',
     task: { ...small, turnMs: LONG_MS },
     signal: 'SIGTERM',
   },
   {
-    title: 'SIGTERM in a tool with 8, 5.5 and 3 s to go',
+    title: 'SIGTERM in a tool',
     task: { ...small, callMs: [LONG_MS] },
     signal: 'SIGTERM',
   },
@@ -59,19 +59,26 @@ export const detection: Measure = {
         ),
       );
       const seconds = new Rounds();
-      for (const [label, value] of found.flat(2)) seconds.add(label, value);
+      const again = new Map<string, Set<string>>();
+      for (const { label, value, repeated } of found.flat(2)) {
+        seconds.add(label, value);
+        again.set(label, (again.get(label) ?? new Set()).add(repeated));
+      }
       const bases = { bases: [bare.label, official.label] };
       compare(`s after ${scene.title}, ${rounds} rounds`, seconds.series(), bases);
+      table([['what ran again', ''], ...[...again].map(([label, seen]) => [label, [...seen].join('; ')])]);
     }
   },
 };
 
-async function play(
-  scene: Scene,
-  party: Party,
-  stage: Stage,
-  endAfterMs: number,
-): Promise<[label: string, seconds: number][]> {
+interface Found {
+  label: string;
+  /** Seconds. */
+  value: number;
+  repeated: string;
+}
+
+async function play(scene: Scene, party: Party, stage: Stage, endAfterMs: number): Promise<Found[]> {
   const first = await stage.startWorker(party);
   const runs = [];
   for (const subject of subjects) {
@@ -79,11 +86,10 @@ async function play(
     const run = await stage.startRun(subject, scene.task);
     runs.push({ subject, run, since: Date.now() });
   }
-  const middle = delay(endAfterMs);
   const ids = new Map<Run, string>();
   if (scene.task.approvalsFrom !== undefined) for (const { run } of runs) ids.set(run, await waitingId(run));
   const second = await stage.startWorker(party);
-  await middle;
+  await delay(endAfterMs);
   const endedAt = Date.now();
   const gone = first.end(scene.signal);
   if (ids.size > 0) await gone;
@@ -91,11 +97,15 @@ async function play(
     const id = ids.get(one.run);
     one.since = id === undefined ? endedAt : await sendApproval(one.run, id);
   }
-  const found: [string, number][] = [];
+  const found: Found[] = [];
   for (const { subject, run, since } of runs) {
     await run.result();
     const events = await eventsOf(stage.client, run);
-    found.push([subject.label, (firstActivityAfter(events, since, second.pid) - since) / 1_000]);
+    found.push({
+      label: subject.label,
+      value: (firstActivityAfter(events, since, second.pid) - since) / 1_000,
+      repeated: begunAgain(events).join(', ') || 'nothing',
+    });
   }
   await gone;
   return found;

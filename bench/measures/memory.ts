@@ -16,12 +16,16 @@ export const memory: Measure = {
     'Resident memory of a worker process: idle, after 30 runs at once, and with runs that wait for approval',
   run: async ({ quick }) => {
     const rounds = quick ? 1 : 2;
-    const waiting = quick ? 200 : 2_000;
-    const results = { idle: new Rounds(), loaded: new Rounds(), full: new Rounds(), each: new Rounds() };
+    const counts = quick ? [20, 100, 200] : [100, 500, 2_000];
+    const results = {
+      idle: new Rounds(),
+      loaded: new Rounds(),
+      waiting: counts.map(() => new Rounds()),
+    };
     for (let round = 0; round < rounds; round++) {
       for (const subject of [bare, plain, sdk, official]) {
         await afterLoad(subject, results);
-        await whileWaiting(subject, waiting, results);
+        await whileWaiting(subject, counts, results.waiting);
       }
     }
     const show = (title: string, of: Rounds) => {
@@ -32,14 +36,14 @@ export const memory: Measure = {
     };
     show('MB, idle', results.idle);
     show('MB after 30 runs of 30 turns at once', results.loaded);
-    show(`MB with ${waiting} runs that wait`, results.full);
-    show(`KB a run that waits, from ${waiting / 10} to ${waiting} of them`, results.each);
+    for (const [i, of] of results.waiting.entries()) show(`MB with ${counts[i]} runs that wait`, of);
   },
 };
 
-type Results = Record<'idle' | 'loaded' | 'full' | 'each', Rounds>;
-
-async function afterLoad(subject: Subject, { idle, loaded }: Results): Promise<void> {
+async function afterLoad(
+  subject: Subject,
+  { idle, loaded }: Record<'idle' | 'loaded', Rounds>,
+): Promise<void> {
   await onStage(async ({ startWorker, startRun }) => {
     const worker = await startWorker(subject.party);
     idle.add(subject.label, (await worker.memory()) / MB);
@@ -49,27 +53,27 @@ async function afterLoad(subject: Subject, { idle, loaded }: Results): Promise<v
   });
 }
 
-async function whileWaiting(subject: Subject, count: number, { full, each }: Results): Promise<void> {
+async function whileWaiting(
+  subject: Subject,
+  counts: readonly number[],
+  results: readonly Rounds[],
+): Promise<void> {
   await onStage(async ({ startWorker, startRun }) => {
     const worker = await startWorker(subject.party);
     let waiting = 0;
-    const upTo = async (target: number) => {
-      while (waiting < target) {
-        const batch = Array.from({ length: Math.min(25, target - waiting) }, async () => {
-          await waitingId(await startRun(subject, { ...small, calls: 1, approvalsFrom: 0 }));
-        });
-        await Promise.race([Promise.all(batch), worker.died]);
-        waiting += batch.length;
-      }
-      // What is watched beside a wait is watched for 5 s.
-      await delay(8_000);
-      return await worker.memory();
-    };
+    const startOne = async () =>
+      void (await waitingId(await startRun(subject, { ...small, calls: 1, approvalsFrom: 0 })));
     try {
-      const before = await upTo(count / 10);
-      const after = await upTo(count);
-      full.add(subject.label, after / MB);
-      each.add(subject.label, (after - before) / (0.9 * count) / 1_000);
+      for (const [i, count] of counts.entries()) {
+        while (waiting < count) {
+          const batch = Array.from({ length: Math.min(50, count - waiting) }, startOne);
+          await Promise.race([Promise.all(batch), worker.died]);
+          waiting += batch.length;
+        }
+        // What is watched beside a wait is watched for 5 s.
+        await delay(8_000);
+        results[i]!.add(subject.label, (await worker.memory()) / MB);
+      }
     } catch (error) {
       line(`${subject.label} came to ${waiting} waiting runs: ${(error as Error).message}`);
     }

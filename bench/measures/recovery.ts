@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { eventsOf, rebuildMs, type HistoryEvent } from '../kit/histories.ts';
+import { begunAgain, eventsOf, rebuildMs } from '../kit/histories.ts';
 import type { Measure } from '../kit/measure.ts';
 import { compare, table } from '../kit/report.ts';
 import { Rounds } from '../kit/rounds.ts';
@@ -55,17 +55,10 @@ async function killOnce(subject: Subject): Promise<{ rebuild: number; end: numbe
     await run.result();
     const end = (performance.now() - killedAt) / 1_000;
     const events = await eventsOf(client, run);
-    return { rebuild: rebuildMs(events, second.pid), end, ran: whatRan(events, await modelRequests()) };
+    return {
+      rebuild: rebuildMs(events, second.pid),
+      end,
+      ran: [...begunAgain(events), `${await modelRequests()} requests to the model`].join(', '),
+    };
   });
-}
-
-/** Says how often each activity was begun that was begun more than once, and how many turns there were. */
-function whatRan(events: readonly HistoryEvent[], modelRequests: number): string {
-  const started = events.flatMap((event) => event.activityTaskStartedEventAttributes ?? []);
-  const again = started.filter(({ attempt }) => (attempt ?? 1) > 1);
-  const names = again.map(({ scheduledEventId, attempt }) => {
-    const scheduled = events.find(({ eventId }) => String(eventId) === String(scheduledEventId));
-    return `${scheduled?.activityTaskScheduledEventAttributes?.activityType?.name} begun ${attempt} times`;
-  });
-  return [...names, `${modelRequests} requests to the model`].join(', ');
 }
