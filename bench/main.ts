@@ -3,9 +3,9 @@
  * machine, interleaved and repeated. `npm run bench` runs all; `npm run bench -- history recovery` some; `--quick` all
  * with small loads.
  */
-import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { prepare } from './kit/bundles.ts';
+import { describeMachine, load } from './kit/machine.ts';
 import type { Measure } from './kit/measure.ts';
 import { line } from './kit/report.ts';
 import { approvalLatency } from './measures/approval-latency.ts';
@@ -43,16 +43,15 @@ if (unknown !== undefined) {
   process.exit(1);
 }
 await prepare();
-const load = () =>
-  loadavg()
-    .map((value) => value.toFixed(1))
-    .join(' ');
-line(
-  `${new Date().toISOString()}, Node ${process.version}, ${cpus().length} × ${cpus()[0]?.model}, load ${load()}`,
-);
+line(await describeMachine());
 for (const measure of measures) {
   if (positionals.length > 0 && !positionals.includes(measure.name)) continue;
   line(`\n## ${measure.name}\n\n${measure.about}. Load before: ${load()}.\n`);
-  await measure.run({ quick: values.quick ?? false });
+  try {
+    await measure.run({ quick: values.quick ?? false });
+  } catch (error) {
+    line(`Not measured: ${error instanceof Error ? error.stack : String(error)}`);
+    process.exitCode = 1;
+  }
 }
-process.exit(0);
+process.exit();
