@@ -1,10 +1,11 @@
 /** A worker process of this package. */
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { AgentsPlugin } from 'temporal-agents/worker';
 import { assistant, plain } from './agents.ts';
 import { given, serve } from './kit/serve.ts';
+import { quietRuntime } from './quiet-runtime.ts';
 
-Runtime.install({ logger: new DefaultLogger('ERROR') });
+quietRuntime();
 const connection = await NativeConnection.connect({ address: given.address });
 await serve(
   async () =>

@@ -1,12 +1,13 @@
 /** A worker process of the bare workflow. */
 import { fileURLToPath } from 'node:url';
 import { heartbeat } from '@temporalio/activity';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker } from '@temporalio/worker';
 import { given, serve } from './kit/serve.ts';
 import type { Call } from './kit/task.ts';
 import { work } from './kit/tool-body.ts';
+import { quietRuntime } from './quiet-runtime.ts';
 
-Runtime.install({ logger: new DefaultLogger('ERROR') });
+quietRuntime();
 const connection = await NativeConnection.connect({ address: given.address });
 const activity = async (call: Call) => await work(call, heartbeat);
 const workflowsPath = fileURLToPath(new URL('./bare-workflow.ts', import.meta.url));

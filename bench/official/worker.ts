@@ -16,7 +16,7 @@ import { webpackConfigHook } from './eager-imports.ts';
 import type { Call } from '../kit/task.ts';
 import { work } from '../kit/tool-body.ts';
 
-// It warns of each payload over 512 KB, of which there is one a turn in a long chat.
+// Its core warns of each payload over 512 KB, of which there is one a turn in a long chat.
 const filter = makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' });
 Runtime.install({ logger: new DefaultLogger('ERROR'), telemetryOptions: { logging: { filter } } });
 setTracingDisabled(true);
