@@ -4,14 +4,14 @@ import { begunAgain, eventsOf, firstActivityAfter } from '../kit/histories.ts';
 import type { Measure } from '../kit/measure.ts';
 import { compare, table } from '../kit/report.ts';
 import { Rounds } from '../kit/rounds.ts';
-import { onStage, type Run, type Stage } from '../kit/stage.ts';
+import { onStage, type Run, type Stage, until } from '../kit/stage.ts';
 import { bare, official, officialWithHeartbeats, parties, type Party, sdk } from '../kit/subjects.ts';
 import type { Task } from '../kit/task.ts';
 
 const subjects = [bare, sdk, official, officialWithHeartbeats];
 /** Turns or tools take so long; the worker ends in one, so long after the other one is up, by rounds. */
 const LONG_MS = 20_000;
-const END_AFTER_MS = [3_000, 5_500, 8_000];
+const END_AFTER_MS = [1_000, 3_500, 6_000];
 const small = { calls: 1, answerBytes: 500, resultBytes: 500 };
 
 /** In what, and how, the first worker ends. */
@@ -87,7 +87,10 @@ async function play(scene: Scene, party: Party, stage: Stage, endAfterMs: number
     runs.push({ subject, run, since: Date.now() });
   }
   const ids = new Map<Run, string>();
-  if (scene.task.approvalsFrom !== undefined) for (const { run } of runs) ids.set(run, await waitingId(run));
+  for (const { run } of runs) {
+    if (scene.task.approvalsFrom === undefined) await hasLongActivity(run, first.pid);
+    else ids.set(run, await waitingId(run));
+  }
   const second = await stage.startWorker(party);
   await delay(endAfterMs);
   const endedAt = Date.now();
@@ -109,4 +112,17 @@ async function play(scene: Scene, party: Party, stage: Stage, endAfterMs: number
   }
   await gone;
   return found;
+}
+
+/** Resolves when a run's turn or tool is under way in a process, and takes long. */
+async function hasLongActivity(run: Run, pid: number): Promise<void> {
+  const underWay = async () => {
+    const { pendingActivities } = (await run.describe()).raw;
+    return pendingActivities?.some(
+      ({ lastStartedTime, lastWorkerIdentity }) =>
+        lastWorkerIdentity?.startsWith(`${pid}@`) &&
+        Date.now() / 1_000 - Number(lastStartedTime?.seconds) > 2,
+    );
+  };
+  await until(underWay, `a long activity of ${run.workflowId}`);
 }
