@@ -72,7 +72,10 @@ async function whileWaiting(
         }
         // What is watched beside a wait is watched for 5 s.
         await delay(8_000);
-        results[i]!.add(subject.label, (await worker.memory()) / MB);
+        const now = (await worker.memory()) / MB;
+        results[i]!.add(subject.label, now);
+        // As it comes: this takes long, and a worker may die of it.
+        line(`${subject.label}: ${now.toFixed(0)} MB with ${count} runs that wait`);
       }
     } catch (error) {
       line(`${subject.label} came to ${waiting} waiting runs: ${(error as Error).message}`);
