@@ -77,15 +77,22 @@ export function firstActivityAfter(events: readonly HistoryEvent[], after: numbe
   return Math.min(...times.filter((time) => time >= after));
 }
 
-/** Says which activities were begun more than once, and how often. */
+/** Says which turns and tools were begun more often than they were answered, whether tried or scheduled again. */
 export function begunAgain(events: readonly HistoryEvent[]): string[] {
-  const again = events
-    .flatMap((event) => event.activityTaskStartedEventAttributes ?? [])
-    .filter(({ attempt }) => (attempt ?? 1) > 1);
-  return again.map(({ scheduledEventId, attempt }) => {
-    const scheduled = events.find(({ eventId }) => String(eventId) === String(scheduledEventId));
-    return `${scheduled && typeOf(scheduled)} begun ${attempt} times`;
-  });
+  const types = new Map(events.map((event) => [String(event.eventId), typeOf(event)]));
+  const begun = new Map<string, number>();
+  const answered = new Map<string, number>();
+  for (const event of events) {
+    const start = event.activityTaskStartedEventAttributes;
+    const answer = event.activityTaskCompletedEventAttributes;
+    const type = types.get(String((start ?? answer)?.scheduledEventId));
+    if (!type || type === WATCH) continue;
+    if (start) begun.set(type, (begun.get(type) ?? 0) + (start.attempt ?? 1));
+    else answered.set(type, (answered.get(type) ?? 0) + 1);
+  }
+  return [...begun]
+    .filter(([type, times]) => times > (answered.get(type) ?? 0))
+    .map(([type, times]) => `${type} begun ${times} times for ${answered.get(type) ?? 0} answers`);
 }
 
 /** An activity of temporal-agents that is no step: it watches the process that holds a loop. */
