@@ -62,6 +62,14 @@ export function contractScript(request: ProviderRequest): ProviderAnswer | undef
       ? say(`clerk of case:${id}`)
       : call(['peek', { what: `p case:${id}` }], ['charge', { what: `c case:${id}` }]);
   }
+  if (instructions.includes('KEEPER')) {
+    // Says all that was ever said to it; looks once for each.
+    const said = messages.flatMap(({ role, text }) =>
+      role === 'user' ? [text.replace(/case:\S+ /, '')] : [],
+    );
+    if (done.length < said.length) return call(look(said.at(-1)!));
+    return say(`heard: ${said.join()}`);
+  }
   if (instructions.includes('EXTRA')) return say(`extra for case:${id}`);
   if (instructions.includes('CLOSER')) {
     return has('refund') ? say(`closed case:${id}`) : call(['refund', { what: `r case:${id}` }]);

@@ -2,6 +2,7 @@
  * What every adapter must keep. An adapter gives a module with the agents named here, written in its framework, and gets
  * the whole suite; later promises are added here, not to one adapter's tests.
  */
+import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { approve, records, reject, type StepRecord, waiting } from '../../src/index.ts';
 import { startScriptedProvider, type ScriptedProvider } from '../../src/testing/index.ts';
@@ -24,6 +25,14 @@ export interface AdapterFixture {
   module: string;
   /** Recorded steps of an undisturbed run of `steps`. */
   steps: number;
+  /** What not every framework has, and the module then has an agent for. */
+  extras?: {
+    /**
+     * Memory of the framework's own that outlives a run: `remembers` says to the model what it is given, in a conversation
+     * kept in a file of that case's name in the folder `MEMORY`, and looks something up. How many steps that takes.
+     */
+    memory?: number;
+  };
 }
 
 /** What a run leaves, without times, attempts and the name of the case. */
@@ -32,7 +41,7 @@ interface Outcome {
   records: unknown[];
 }
 
-export function testAdapter({ name, module, steps }: AdapterFixture): void {
+export function testAdapter({ name, module, steps, extras = {} }: AdapterFixture): void {
   let provider: ScriptedProvider;
   let log: string;
   beforeAll(async () => {
@@ -57,13 +66,16 @@ export function testAdapter({ name, module, steps }: AdapterFixture): void {
         OPENAI_BASE_URL: provider.url,
         OPENAI_API_KEY: 'none',
         PROVIDER_URL: provider.url,
+        MEMORY: dirname(log),
         ...changed,
       },
     });
-  const start = async (agent: string, taskQueue: string, input = `case:${taskQueue}`) =>
-    await (
-      await client()
-    ).workflow.start(agent, { taskQueue, workflowId: taskQueue, args: [input], ...QUICK_START });
+  const start = async (
+    agent: string,
+    taskQueue: string,
+    input = `case:${taskQueue}`,
+    workflowId = taskQueue,
+  ) => await (await client()).workflow.start(agent, { taskQueue, workflowId, args: [input], ...QUICK_START });
   const callsOf = (id: string) => provider.requests.filter(({ body }) => JSON.stringify(body).includes(id));
   const bodiesOf = (id: string) =>
     Object.fromEntries(
@@ -103,27 +115,25 @@ export function testAdapter({ name, module, steps }: AdapterFixture): void {
     const all = (['before', 'after'] as const).flatMap((when) =>
       Array.from({ length: steps }, (_, i) => ({ step: i + 1, when })),
     );
-    // Four at a time: each is mostly waiting for a dead process to be noticed.
-    test.each(
-      Array.from({ length: Math.ceil(all.length / 4) }, (_, i) => all.slice(i * 4, i * 4 + 4)).map(
-        (group) => [group],
-      ),
-    )('ends the same, and nothing answered is done again, killed at %j', async (group) => {
-      for (const [i, run] of (await Promise.all(group.map(crash))).entries()) {
-        expect(run.outcome).toEqual(whole.outcome);
-        expect(run.histories.flatMap((history) => repeatedSteps([history]))).toEqual([]);
-        const again = group[i]!.when === 'before' ? 1 : 0;
-        // The only thing done twice is what was under way at the kill: parallel tools may be several.
-        const turnsTwice = run.calls.reduce((sum, n) => sum + n - 1, 0);
-        const bodiesTwice = Object.values(run.bodies).reduce((sum, n) => sum + n - 1, 0);
-        expect(turnsTwice).toBeLessThanOrEqual(again);
-        expect(bodiesTwice).toBeLessThanOrEqual(again * 3);
-        expect(turnsTwice + bodiesTwice).toBeGreaterThanOrEqual(again);
-        expect(run.calls).toHaveLength(whole.calls.length);
-        expect(Object.keys(run.bodies).toSorted()).toEqual(Object.keys(whole.bodies).toSorted());
-        await assertReplays(run.histories);
-      }
-    });
+    test.each(inGroups(all))(
+      'ends the same, and nothing answered is done again, killed at %j',
+      async (group) => {
+        for (const [i, run] of (await Promise.all(group.map(crash))).entries()) {
+          expect(run.outcome).toEqual(whole.outcome);
+          expect(run.histories.flatMap((history) => repeatedSteps([history]))).toEqual([]);
+          const again = group[i]!.when === 'before' ? 1 : 0;
+          // The only thing done twice is what was under way at the kill: parallel tools may be several.
+          const turnsTwice = run.calls.reduce((sum, n) => sum + n - 1, 0);
+          const bodiesTwice = Object.values(run.bodies).reduce((sum, n) => sum + n - 1, 0);
+          expect(turnsTwice).toBeLessThanOrEqual(again);
+          expect(bodiesTwice).toBeLessThanOrEqual(again * 3);
+          expect(turnsTwice + bodiesTwice).toBeGreaterThanOrEqual(again);
+          expect(run.calls).toHaveLength(whole.calls.length);
+          expect(Object.keys(run.bodies).toSorted()).toEqual(Object.keys(whole.bodies).toSorted());
+          await assertReplays(run.histories);
+        }
+      },
+    );
   });
 
   describe(`${name}: a deploy while the run waits in an approval`, () => {
@@ -156,6 +166,35 @@ export function testAdapter({ name, module, steps }: AdapterFixture): void {
       },
     );
   });
+
+  const { memory } = extras;
+  if (memory !== undefined)
+    describe(`${name}: a conversation that outlives the run`, () => {
+      const all = (['before', 'after'] as const).flatMap((when) =>
+        Array.from({ length: memory }, (_, i) => ({ step: i + 1, when })),
+      );
+      test.each(inGroups(all))('is read and written once, killed in its second run at %j', async (group) => {
+        const heard = async ({ step, when }: KillAt) => {
+          const id = unique(`${when}${step}`);
+          const worker = await spawn(id, { step: memory + step, when });
+          const say = async (what: string) =>
+            await start('remembers', id, `case:${id} ${what}`, `${id}-${what}`);
+          const answers = [await (await say('one')).result()];
+          const second = await say('two');
+          await worker.ended;
+          const next = await spawn(id);
+          answers.push(await second.result(), await (await say('three')).result());
+          const done = await second.query(records);
+          await assertReplays(await chainOf(second));
+          await next.kill();
+          return { answers, steps: done.length };
+        };
+        for (const run of await Promise.all(group.map(heard))) {
+          const answers = ['heard: one', 'heard: one,two', 'heard: one,two,three'];
+          expect(run).toEqual({ answers, steps: memory });
+        }
+      });
+    });
 
   describe(`${name}: one worker`, () => {
     const taskQueue = unique(`contract-${name}`);
@@ -257,6 +296,11 @@ export function testAdapter({ name, module, steps }: AdapterFixture): void {
       'lookup w case:X': 1,
     });
   });
+}
+
+/** Four at a time: each is mostly waiting for a dead process to be noticed. */
+function inGroups<T>(all: T[]): [T[]][] {
+  return Array.from({ length: Math.ceil(all.length / 4) }, (_, i) => [all.slice(i * 4, i * 4 + 4)]);
 }
 
 /** Records without what may differ between equal runs, in an order that does not depend on which tool was faster. */

@@ -1,8 +1,10 @@
 /** The contract's agents, in the OpenAI Agents SDK. */
+import { join } from 'node:path';
 import { Agent, run, tool as ownTool } from '@openai/agents';
 import { z } from 'zod';
 import { agent, tool } from '../../src/index.ts';
 import { runAgent, toAgentTool } from '../../adapters/openai-agents/index.ts';
+import { FileSession } from '../fixtures/file-session.ts';
 import { note } from '../kit/effects.ts';
 
 const parameters = z.object({ what: z.string() });
@@ -93,6 +95,12 @@ export const hanging = agent(
 
 export const approvals = agent('approvals', async (input: string) => {
   return await runAgent(input, { model, instructions: 'CASHIER', tools: [lookup, refund, ownRefund] });
+});
+
+export const remembers = agent('remembers', async (input: string) => {
+  const keeper = new Agent({ name: 'Keeper', instructions: 'KEEPER', model, tools: [toAgentTool(lookup)] });
+  const session = new FileSession(join(process.env['MEMORY']!, input.split(' ')[0]!));
+  return (await run(keeper, input, { session })).finalOutput;
 });
 
 /** What a deploy changed in the agent below. */
