@@ -8,6 +8,7 @@ import { insideRun } from '../../src/loop/ask.ts';
 import { patchMethod } from '../patch-method.ts';
 import { dependency } from './dependencies.ts';
 import { type Interruptible, toolInternals, type ToolInternals, untilDecided } from './interrupts.ts';
+import { instrumentServedTools, instrumentServer } from './mcp.ts';
 import { instrumentModel, instrumentProvider } from './model.ts';
 import { currentSdkRun, withinSdkRun } from './sdk-run.ts';
 import { instrumentSession } from './session.ts';
@@ -41,8 +42,10 @@ export function copyOf(agent: unknown): Sdk {
 
 /** Instruments an agent's class, or that of a copy nobody has seen. */
 export function instrumentAgent(agent: object): boolean {
+  instrumentServedTools(agent);
   return patchMethod(agent, 'getAllTools', (getAllTools) => {
     return async function (this: AnyAgent, ...args) {
+      if (insideRun()) this.mcpServers.forEach(instrumentServer);
       const tools = (await getAllTools.apply(this, args)) as unknown[];
       if (insideRun()) {
         assertSupported(this);

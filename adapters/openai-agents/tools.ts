@@ -17,6 +17,7 @@ import type { Tool } from '../../src/tools/tool-options.ts';
 import { keepContext } from '../keep-context.ts';
 import { plainJson } from '../plain-json.ts';
 import { approvalPolicy, parsed } from './interrupts.ts';
+import { isServed } from './mcp.ts';
 
 type AnyFunctionTool = FunctionTool<any, any, any>;
 type ToolCallDetails = Parameters<AnyFunctionTool['invoke']>[2];
@@ -90,6 +91,7 @@ function durableTool(tool: SdkTool<any>, agent: Agent<any, any>): SdkTool<any> {
       `Cannot run tool ${tool.name} of agent ${agent.name}: this version does not record what a tool of type "${tool.type}" does in this process. Make it a function tool.`,
     );
   }
+  if (isServed(tool)) return tool;
   const known = durable.get(tool);
   if (known) return known;
   const copy = Object.create(

@@ -70,6 +70,10 @@ export function contractScript(request: ProviderRequest): ProviderAnswer | undef
     if (done.length < said.length) return call(look(said.at(-1)!));
     return say(`heard: ${said.join()}`);
   }
+  if (instructions.includes('SHOPPER')) {
+    if (!has('find')) return call(['find', { what: `f case:${id}` }], ['order', { what: `o case:${id}` }]);
+    return has('broken') ? say(`bought: ${done[1]!.text}`) : call(['broken', { what: `b case:${id}` }]);
+  }
   if (instructions.includes('EXTRA')) return say(`extra for case:${id}`);
   if (instructions.includes('CLOSER')) {
     return has('refund') ? say(`closed case:${id}`) : call(['refund', { what: `r case:${id}` }]);

@@ -2,105 +2,15 @@
  * What every adapter must keep. An adapter gives a module with the agents named here, written in its framework, and gets
  * the whole suite; later promises are added here, not to one adapter's tests.
  */
-import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { approve, records, reject, type StepRecord, waiting } from '../../src/index.ts';
-import { startScriptedProvider, type ScriptedProvider } from '../../src/testing/index.ts';
-import { newEffects, tally } from '../kit/effects.ts';
+import { approve, records, reject, waiting } from '../../src/index.ts';
 import { assertReplays, chainOf, client, eventsOf, repeatedSteps, unique, until } from '../kit/temporal.ts';
-import {
-  type KillAt,
-  QUICK_PLUGIN,
-  QUICK_START,
-  QUICK_WORKER,
-  spawnWorker,
-  type WorkerProcess,
-} from '../kit/workers.ts';
-import { contractScript } from './contract-script.ts';
+import type { WorkerProcess } from '../kit/workers.ts';
+import { type AdapterFixture, contractScene, eachStep, inGroups } from './contract-scene.ts';
 
-export interface AdapterFixture {
-  /** The framework's name. */
-  name: string;
-  /** URL of a module with the agents `steps`, `toolError`, `flaky`, `refused`, `hanging`, `approvals` and `changing`. */
-  module: string;
-  /** Recorded steps of an undisturbed run of `steps`. */
-  steps: number;
-  /** What not every framework has, and the module then has an agent for. */
-  extras?: {
-    /**
-     * Memory of the framework's own that outlives a run: `remembers` says to the model what it is given, in a conversation
-     * kept in a file of that case's name in the folder `MEMORY`, and looks something up. How many steps that takes.
-     */
-    memory?: number;
-  };
-}
-
-/** What a run leaves, without times, attempts and the name of the case. */
-interface Outcome {
-  result: unknown;
-  records: unknown[];
-}
-
-export function testAdapter({ name, module, steps, extras = {} }: AdapterFixture): void {
-  let provider: ScriptedProvider;
-  let log: string;
-  beforeAll(async () => {
-    provider = await startScriptedProvider(contractScript);
-    log = newEffects();
-  });
-  afterAll(async () => await provider.stop());
-
-  const spawn = async (
-    taskQueue: string,
-    kill?: KillAt,
-    changed?: Record<string, string>,
-  ): Promise<WorkerProcess> =>
-    await spawnWorker({
-      taskQueue,
-      module,
-      plugin: QUICK_PLUGIN,
-      worker: QUICK_WORKER,
-      ...(kill && { kill }),
-      env: {
-        EFFECTS: log,
-        OPENAI_BASE_URL: provider.url,
-        OPENAI_API_KEY: 'none',
-        PROVIDER_URL: provider.url,
-        MEMORY: dirname(log),
-        ...changed,
-      },
-    });
-  const start = async (
-    agent: string,
-    taskQueue: string,
-    input = `case:${taskQueue}`,
-    workflowId = taskQueue,
-  ) => await (await client()).workflow.start(agent, { taskQueue, workflowId, args: [input], ...QUICK_START });
-  const callsOf = (id: string) => provider.requests.filter(({ body }) => JSON.stringify(body).includes(id));
-  const bodiesOf = (id: string) =>
-    Object.fromEntries(
-      Object.entries(tally(log))
-        .filter(([what]) => what.includes(id))
-        .map(([what, n]) => [what.replaceAll(id, 'X'), n]),
-    );
-
-  /** Runs `steps`, its worker killed as told and replaced. */
-  const crash = async (kill: KillAt | undefined) => {
-    const id = unique(kill ? `${kill.when}${kill.step}` : 'whole');
-    const worker = await spawn(id, kill);
-    const handle = await start('steps', id);
-    const living = kill ? (await worker.ended, await spawn(id)) : worker;
-    const result = (await handle.result()) as unknown;
-    const done = await handle.query(records);
-    const histories = await chainOf(handle);
-    await living.kill();
-    const calls = new Map<string, number>();
-    for (const { key } of callsOf(id)) calls.set(key, (calls.get(key) ?? 0) + 1);
-    const outcome = JSON.parse(
-      JSON.stringify({ result, records: comparable(done) }).replaceAll(id, 'X'),
-    ) as Outcome;
-    return { outcome, histories, calls: [...calls.values()].toSorted((a, b) => a - b), bodies: bodiesOf(id) };
-  };
+export function testAdapter({ name, module, steps }: AdapterFixture): void {
+  const scene = contractScene(module);
+  const { crash, spawn, start, callsOf, bodiesOf } = scene;
 
   describe(`${name}: a run with parallel tools, an agent as tool and a handoff`, () => {
     let whole: Awaited<ReturnType<typeof crash>>;
@@ -112,13 +22,10 @@ export function testAdapter({ name, module, steps, extras = {} }: AdapterFixture
       expect(new Set(Object.values(whole.bodies))).toEqual(new Set([1]));
     });
 
-    const all = (['before', 'after'] as const).flatMap((when) =>
-      Array.from({ length: steps }, (_, i) => ({ step: i + 1, when })),
-    );
-    test.each(inGroups(all))(
+    test.each(inGroups(eachStep(steps)))(
       'ends the same, and nothing answered is done again, killed at %j',
       async (group) => {
-        for (const [i, run] of (await Promise.all(group.map(crash))).entries()) {
+        for (const [i, run] of (await Promise.all(group.map(async (kill) => await crash(kill)))).entries()) {
           expect(run.outcome).toEqual(whole.outcome);
           expect(run.histories.flatMap((history) => repeatedSteps([history]))).toEqual([]);
           const again = group[i]!.when === 'before' ? 1 : 0;
@@ -167,35 +74,6 @@ export function testAdapter({ name, module, steps, extras = {} }: AdapterFixture
     );
   });
 
-  const { memory } = extras;
-  if (memory !== undefined)
-    describe(`${name}: a conversation that outlives the run`, () => {
-      const all = (['before', 'after'] as const).flatMap((when) =>
-        Array.from({ length: memory }, (_, i) => ({ step: i + 1, when })),
-      );
-      test.each(inGroups(all))('is read and written once, killed in its second run at %j', async (group) => {
-        const heard = async ({ step, when }: KillAt) => {
-          const id = unique(`${when}${step}`);
-          const worker = await spawn(id, { step: memory + step, when });
-          const say = async (what: string) =>
-            await start('remembers', id, `case:${id} ${what}`, `${id}-${what}`);
-          const answers = [await (await say('one')).result()];
-          const second = await say('two');
-          await worker.ended;
-          const next = await spawn(id);
-          answers.push(await second.result(), await (await say('three')).result());
-          const done = await second.query(records);
-          await assertReplays(await chainOf(second));
-          await next.kill();
-          return { answers, steps: done.length };
-        };
-        for (const run of await Promise.all(group.map(heard))) {
-          const answers = ['heard: one', 'heard: one,two', 'heard: one,two,three'];
-          expect(run).toEqual({ answers, steps: memory });
-        }
-      });
-    });
-
   describe(`${name}: one worker`, () => {
     const taskQueue = unique(`contract-${name}`);
     let worker: WorkerProcess;
@@ -240,10 +118,10 @@ export function testAdapter({ name, module, steps, extras = {} }: AdapterFixture
 
     test('closes the socket of the provider when the run is cancelled, and asks nothing more', async () => {
       const { handle, workflowId } = await run('hanging');
-      await provider.waitFor(({ body }) => JSON.stringify(body).includes(workflowId));
+      await scene.provider.waitFor(({ body }) => JSON.stringify(body).includes(workflowId));
       await handle.cancel();
       await expect(handle.result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
-      const call = await provider.waitFor(
+      const call = await scene.provider.waitFor(
         (entry) => JSON.stringify(entry.body).includes(workflowId) && entry.closedEarlyAt !== undefined,
       );
       expect(callsOf(workflowId)).toEqual([call]);
@@ -274,16 +152,16 @@ export function testAdapter({ name, module, steps, extras = {} }: AdapterFixture
     });
 
     test('keeps two runs at once apart', async () => {
-      const before = provider.requests.length;
+      const before = scene.provider.requests.length;
       const runs = await Promise.all([run('steps'), run('steps')]);
       for (const { handle, workflowId } of runs)
         expect(await handle.result()).toBe(`written for case:${workflowId}`);
-      expect(provider.requests.length - before).toBe(2 * callsOf(runs[0].workflowId).length);
+      expect(scene.provider.requests.length - before).toBe(2 * callsOf(runs[0].workflowId).length);
     });
   });
 
   test(`${name}: outside a run, an agent just runs`, async () => {
-    process.env['OPENAI_BASE_URL'] = process.env['PROVIDER_URL'] = provider.url;
+    process.env['OPENAI_BASE_URL'] = process.env['PROVIDER_URL'] = scene.provider.url;
     process.env['OPENAI_API_KEY'] = 'none';
     const agents = (await import(module)) as Record<string, (input: string) => Promise<unknown>>;
     const id = unique('outside');
@@ -296,32 +174,4 @@ export function testAdapter({ name, module, steps, extras = {} }: AdapterFixture
       'lookup w case:X': 1,
     });
   });
-}
-
-/** Four at a time: each is mostly waiting for a dead process to be noticed. */
-function inGroups<T>(all: T[]): [T[]][] {
-  return Array.from({ length: Math.ceil(all.length / 4) }, (_, i) => [all.slice(i * 4, i * 4 + 4)]);
-}
-
-/** Records without what may differ between equal runs, in an order that does not depend on which tool was faster. */
-function comparable(done: StepRecord[]): unknown[] {
-  return done
-    .map(({ kind, name, value, failure, usage }) => ({
-      kind,
-      name,
-      value: withoutIds(value),
-      failure,
-      usage,
-    }))
-    .map((record) => JSON.stringify(record))
-    .toSorted();
-}
-
-/** A provider mints new ids for each answer. */
-function withoutIds(value: unknown): unknown {
-  return JSON.parse(
-    JSON.stringify(value ?? null, (field, inner: unknown) =>
-      /^(id|callId|responseId|requestId|created_at|providerData)$/.test(field) ? undefined : inner,
-    ),
-  );
 }

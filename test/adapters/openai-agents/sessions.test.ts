@@ -2,6 +2,7 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import {
   Agent,
@@ -64,14 +65,27 @@ scenario('a session that is used by two runs, and takes the context', {
   },
 });
 
-scenario('two sessions side by side', {
-  script: ({ messages }) => ({ text: messages.map(({ text }) => text).join(), delayMs: Math.random() * 50 }),
+class NamedSession extends FileSession {
+  readonly sessionId: string;
+
+  constructor(name: string) {
+    super(join(folder, name));
+    this.sessionId = name;
+  }
+}
+let started = 0;
+scenario('two sessions side by side, whichever is asked first', {
+  script: ({ messages }) => ({ text: messages.map(({ text }) => text).join() }),
   body: async (name) => {
-    const sessions = ['left', 'right'].map((side) => new FileSession(join(folder, `${name} ${side}`)));
+    const last = started++ % 2;
+    const sessions = ['left', 'right'].map((side) => new NamedSession(`${name} ${side}`));
     const keeping = named(name);
     const both = async (says: string) =>
       await Promise.all(
-        sessions.map(async (session, i) => (await run(keeping, `${says} ${i}`, { session })).finalOutput),
+        sessions.map(async (session, i) => {
+          if (i === last) await delay(20);
+          return (await run(keeping, `${says} ${i}`, { session })).finalOutput;
+        }),
       );
     return [await both('hi'), await both('again')];
   },
@@ -105,7 +119,7 @@ scenario("a session's failure, tried again and given as it is", {
 function conversations() {
   const items: object[] = [];
   let read = 0;
-  const client = {
+  const openai = {
     conversations: {
       items: {
         list: async function* () {
@@ -127,7 +141,7 @@ function conversations() {
       },
     },
   };
-  return { client, items, reads: () => read };
+  return { openai, items, reads: () => read };
 }
 const kept = conversations();
 scenario('a conversation that the provider keeps', {
@@ -135,7 +149,7 @@ scenario('a conversation that the provider keeps', {
   body: async (name) => {
     const session = new OpenAIConversationsSession({
       conversationId: 'conv_1',
-      client: kept.client as never,
+      client: kept.openai as never,
     });
     const says = [];
     for (const what of ['one', 'two']) says.push((await run(named(name), what, { session })).finalOutput);
@@ -200,7 +214,7 @@ scenario('a session that an agent as a tool has', {
     return finalOutput;
   },
   turns: 2,
-  expectThat: async (live, { records }) => {
+  expectThat: (live, { records }) => {
     expect(live).toBe('noted');
     expect(records.map(({ name }) => name)).toEqual([
       model,
@@ -215,10 +229,10 @@ scenario('a session that an agent as a tool has', {
 scenario('sessions that a restart would lose are refused', {
   script: () => ({ text: 'never' }),
   body: async (name) => {
-    const client = {} as never;
+    const openai = { client: {} as never };
     const sessions = [
-      new OpenAIConversationsSession({ client }),
-      new OpenAIResponsesCompactionSession({ client, model }),
+      new OpenAIConversationsSession(openai),
+      new OpenAIResponsesCompactionSession({ ...openai, model }),
     ];
     return await Promise.all(
       sessions.map(async (session) => await run(named(name), 'Hi', { session }).catch(errorSeen)),
