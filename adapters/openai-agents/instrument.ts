@@ -12,10 +12,11 @@ import { instrumentServedTools, instrumentServer } from './mcp.ts';
 import { instrumentModel, instrumentProvider } from './model.ts';
 import { currentSdkRun, withinSdkRun } from './sdk-run.ts';
 import { instrumentSession } from './session.ts';
+import { instrumentStreamed, type Resume } from './streamed.ts';
 import { toolsOf } from './tools.ts';
 
-type Sdk = Pick<typeof sdk, 'Agent' | 'MemorySession' | 'Runner' | 'run'>;
-type RunOptions = { stream?: boolean; session?: sdk.Session };
+type Sdk = Pick<typeof sdk, 'Agent' | 'MemorySession' | 'Runner' | 'run' | 'StreamedRunResult'>;
+type RunOptions = { stream?: boolean; session?: sdk.Session; signal?: AbortSignal | undefined };
 type AnyAgent = sdk.Agent<any, any>;
 
 const unsupported = `Cannot instrument this version of ${dependency.name}: use ${dependency.range}.`;
@@ -67,14 +68,16 @@ export function instrumentRunner(runner: object): boolean {
       instrumentProvider(modelProvider);
       if (typeof model === 'object') instrumentModel(model);
       instrumentAgent(agent);
-      const start = (from: unknown, how?: object) => {
-        return withinSdkRun(
-          { session: options?.session },
+      // A nested run's approvals surface at the top.
+      const nested = currentSdkRun() !== undefined;
+      const start = async (from: unknown, how?: RunOptions): Promise<Interruptible> => {
+        const resume: Resume = async (state, signal) => await start(state, { ...options, signal });
+        return await withinSdkRun(
+          { session: options?.session, ...(!nested && options?.stream && { resume }) },
           async () => await (run.call(this, agent, from, how) as Promise<Interruptible>).catch(rethrow),
         );
       };
-      // A nested run's approvals surface at the top.
-      if (currentSdkRun() || options?.stream) return await start(input, options);
+      if (nested || options?.stream) return await start(input, options);
       return await untilDecided(
         () => start(input, options),
         (state) => start(state, options),
@@ -86,6 +89,9 @@ export function instrumentRunner(runner: object): boolean {
 function instrumentCopy(copy: Sdk): boolean {
   const done = instrumentRunner(copy.Runner.prototype) && instrumentAgent(copy.Agent.prototype);
   if (done) copies.add(copy);
+  if (done) {
+    instrumentStreamed(copy.StreamedRunResult.prototype);
+  }
   return done;
 }
 

@@ -131,6 +131,8 @@ function hideCache(server: MCPServer): void {
     configurable: true,
     enumerable: own.enumerable === true,
     get: () => (currentSdkRun() ? false : value),
-    set: (next) => void (value = next),
+    set: (next) => {
+      value = next;
+    },
   });
 }

@@ -34,6 +34,11 @@ export interface AdapterFixture {
      * listing of the tools being one where the framework asks again and again.
      */
     mcp?: number;
+    /**
+     * Streaming, and approvals of the framework's own within an agent that is a tool: `speaks` is the same as one streamed
+     * run, and gives all its text and its output. How many steps that takes beside the approval.
+     */
+    streaming?: number;
   };
 }
 

@@ -118,6 +118,20 @@ export const shops = agent('shops', async (input: string) => {
   }
 });
 
+export const speaks = agent('speaks', async (input: string) => {
+  const bursar = new Agent({ name: 'Bursar', instructions: 'BURSAR', model, tools: [ownRefund] });
+  const tools = [
+    toAgentTool(lookup),
+    bursar.asTool({ toolName: 'ask_bursar', toolDescription: 'Asks the bursar.' }),
+  ];
+  const speaker = new Agent({ name: 'Speaker', instructions: 'SPEAKER', model, tools });
+  const stream = await run(speaker, input, { stream: true });
+  let text = '';
+  for await (const part of stream.toTextStream()) text += part;
+  await stream.completed;
+  return { text, output: stream.finalOutput };
+});
+
 /** What a deploy changed in the agent below. */
 const change = process.env['CHANGE'];
 const peek = tool({
