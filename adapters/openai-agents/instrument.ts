@@ -14,8 +14,18 @@ import { currentSdkRun, withinSdkRun } from './sdk-run.ts';
 import { instrumentSession } from './session.ts';
 import { instrumentStreamed, type Resume } from './streamed.ts';
 import { toolsOf } from './tools.ts';
+import { instrumentTracing } from './tracing.ts';
 
-type Sdk = Pick<typeof sdk, 'Agent' | 'MemorySession' | 'Runner' | 'run' | 'StreamedRunResult'>;
+type Sdk = Pick<
+  typeof sdk,
+  | 'Agent'
+  | 'MemorySession'
+  | 'Runner'
+  | 'run'
+  | 'StreamedRunResult'
+  | 'getCurrentSpan'
+  | 'getGlobalTraceProvider'
+>;
 type RunOptions = { stream?: boolean; session?: sdk.Session; signal?: AbortSignal | undefined };
 type AnyAgent = sdk.Agent<any, any>;
 
@@ -91,6 +101,7 @@ function instrumentCopy(copy: Sdk): boolean {
   if (done) copies.add(copy);
   if (done) {
     instrumentStreamed(copy.StreamedRunResult.prototype);
+    instrumentTracing(copy);
   }
   return done;
 }

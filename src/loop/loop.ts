@@ -116,6 +116,11 @@ export class Loop {
     return this.abort.signal.aborted && !this.cancelled;
   }
 
+  /** Whether it does again what an earlier loop did, so that whoever looks on has seen it. */
+  get replaying(): boolean {
+    return this.#delivery.replaying;
+  }
+
   /** Asks the run for a step. A dropped loop is never told: frameworks turn exceptions into model text and go on. */
   async ask<T>(request: StepRequest): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();

@@ -150,9 +150,9 @@ scenario('a tool of an MCP server, which the worker calls', {
   },
 });
 
-const spans: { type: string; parent: boolean }[] = [];
-scenario('traces of the SDK', {
-  script: callThenSay({ name: 'double', arguments: { n: 2 } }),
+const spans: { type: string; parent: boolean; id: string; trace: string }[] = [];
+scenario('traces of the SDK, which are one over both workers', {
+  script: callThenSay({ name: 'double', arguments: { n: 2 } }, { name: 'double', arguments: { n: 3 } }),
   body: async (instructions) => {
     const traced = new Runner({ workflowName: 'traced' });
     return await runAgent('Hi', {
@@ -162,11 +162,12 @@ scenario('traces of the SDK', {
   },
   turns: 2,
   expectThat: () => {
-    const answers = spans.filter(({ type }) => type === 'response');
-    expect(answers).toEqual([
-      { type: 'response', parent: true },
-      { type: 'response', parent: true },
-    ]);
+    const of = (type: string) => spans.filter((span) => span.type === type);
+    expect(of('response').map(({ parent }) => parent)).toEqual([true, true]);
+    expect(of('function')).toHaveLength(2);
+    // The last one ends when all records are read; whoever collects spans knows it by its id.
+    expect(new Set(of('agent').map(({ id }) => id)).size).toBe(1);
+    expect(new Set(spans.map(({ trace }) => trace)).size).toBe(1);
   },
 });
 setTracingDisabled(false);
@@ -176,8 +177,9 @@ setTraceProcessors([
     onTraceStart: async ({ traceId, name }) => void traces.set(traceId, name),
     onTraceEnd: async () => {},
     onSpanStart: async () => {},
-    onSpanEnd: async ({ traceId, spanData, parentId }) => {
-      if (traces.get(traceId) === 'traced') spans.push({ type: spanData.type, parent: parentId !== null });
+    onSpanEnd: async ({ traceId, spanId, spanData, parentId }) => {
+      if (traces.get(traceId) === 'traced')
+        spans.push({ type: spanData.type, parent: parentId !== null, id: spanId, trace: traceId });
     },
     shutdown: async () => {},
     forceFlush: async () => {},
