@@ -1,4 +1,5 @@
 /** What the SDK's runner does around turns and tools: guardrails, hooks, what is dynamic, and the errors that it throws. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import {
   Agent,
@@ -136,15 +137,21 @@ scenario('hooks of an agent and of a runner, which fire in each loop', {
   },
 });
 
-scenario('a conversation that the provider continues', {
+let begun = 0;
+scenario('conversations that the provider continues, whichever is first', {
   script: ({ body }) => ({ text: JSON.stringify([body['conversation'], body['previous_response_id']]) }),
   body: async (instructions) => {
     const kept = new Agent({ name: 'A', instructions, model });
     const first = await run(kept, 'one', { previousResponseId: 'resp_0' });
     const next = await run(kept, 'two', { previousResponseId: first.lastResponseId! });
-    const within = await run(kept, 'one', { conversationId: 'conv_1' });
-    const other = await run(kept, 'one', { conversationId: 'conv_2' });
-    const outputs = [first, next, within, other].map(
+    const last = begun++ % 2;
+    const [within, other] = await Promise.all(
+      ['conv_1', 'conv_2'].map(async (conversationId, i) => {
+        if (i === last) await delay(20);
+        return await run(kept, 'one', { conversationId });
+      }),
+    );
+    const outputs = [first, next, within!, other!].map(
       ({ finalOutput }) => JSON.parse(finalOutput!) as unknown[],
     );
     return { outputs, follows: (outputs[1] as string[])[1] === first.lastResponseId };
