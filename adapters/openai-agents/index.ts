@@ -15,7 +15,6 @@ import type { Tool } from '../../src/tools/tool-options.ts';
 import { copyOf, instrument, instrumentAgent, instrumentRunner } from './instrument.ts';
 import { toAgentTool } from './tools.ts';
 
-export { askApprovals } from './interrupts.ts';
 export { toAgentTool } from './tools.ts';
 
 instrument();

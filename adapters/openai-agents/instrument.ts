@@ -1,5 +1,4 @@
 /** Patches each copy of the SDK once, where the copy is. Outside a run, what is patched does what it did. */
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -9,18 +8,30 @@ import { insideRun } from '../../src/loop/ask.ts';
 import { patchMethod } from '../patch-method.ts';
 import { dependency } from './dependencies.ts';
 import { type Interruptible, toolInternals, type ToolInternals, untilDecided } from './interrupts.ts';
+import { instrumentServedTools, instrumentServer } from './mcp.ts';
 import { instrumentModel, instrumentProvider } from './model.ts';
+import { currentSdkRun, withinSdkRun } from './sdk-run.ts';
+import { instrumentSession } from './session.ts';
+import { instrumentStreamed, type Resume } from './streamed.ts';
 import { toolsOf } from './tools.ts';
+import { instrumentTracing } from './tracing.ts';
 
-type Sdk = Pick<typeof sdk, 'Agent' | 'MemorySession' | 'Runner' | 'run'>;
-type RunOptions = { stream?: boolean; session?: unknown };
+type Sdk = Pick<
+  typeof sdk,
+  | 'Agent'
+  | 'MemorySession'
+  | 'Runner'
+  | 'run'
+  | 'StreamedRunResult'
+  | 'getCurrentSpan'
+  | 'getGlobalTraceProvider'
+>;
+type RunOptions = { stream?: boolean; session?: sdk.Session; signal?: AbortSignal | undefined };
 type AnyAgent = sdk.Agent<any, any>;
 
 const unsupported = `Cannot instrument this version of ${dependency.name}: use ${dependency.range}.`;
 const require = createRequire(import.meta.url);
 const copies = new Set<Sdk>();
-/** Set within a run of the SDK: one that starts there is nested, and its approvals surface at the top. */
-const running = new AsyncLocalStorage<true>();
 let internalsLoaded: Promise<void> | undefined;
 
 /** Instruments the copy that modules import, and each that was or will be loaded by `require`. */
@@ -42,8 +53,10 @@ export function copyOf(agent: unknown): Sdk {
 
 /** Instruments an agent's class, or that of a copy nobody has seen. */
 export function instrumentAgent(agent: object): boolean {
+  instrumentServedTools(agent);
   return patchMethod(agent, 'getAllTools', (getAllTools) => {
     return async function (this: AnyAgent, ...args) {
+      if (insideRun()) this.mcpServers.forEach(instrumentServer);
       const tools = (await getAllTools.apply(this, args)) as unknown[];
       if (insideRun()) {
         assertSupported(this);
@@ -65,13 +78,16 @@ export function instrumentRunner(runner: object): boolean {
       instrumentProvider(modelProvider);
       if (typeof model === 'object') instrumentModel(model);
       instrumentAgent(agent);
-      const start = (from: unknown, how?: object) => {
-        return running.run(
-          true,
+      // A nested run's approvals surface at the top.
+      const nested = currentSdkRun() !== undefined;
+      const start = async (from: unknown, how?: RunOptions): Promise<Interruptible> => {
+        const resume: Resume = async (state, signal) => await start(state, { ...options, signal });
+        return await withinSdkRun(
+          { session: options?.session, ...(!nested && options?.stream && { resume }) },
           async () => await (run.call(this, agent, from, how) as Promise<Interruptible>).catch(rethrow),
         );
       };
-      if (running.getStore() || options?.stream) return await start(input, options);
+      if (nested || options?.stream) return await start(input, options);
       return await untilDecided(
         () => start(input, options),
         (state) => start(state, options),
@@ -83,6 +99,10 @@ export function instrumentRunner(runner: object): boolean {
 function instrumentCopy(copy: Sdk): boolean {
   const done = instrumentRunner(copy.Runner.prototype) && instrumentAgent(copy.Agent.prototype);
   if (done) copies.add(copy);
+  if (done) {
+    instrumentStreamed(copy.StreamedRunResult.prototype);
+    instrumentTracing(copy);
+  }
   return done;
 }
 
@@ -107,13 +127,17 @@ async function loadInternals(): Promise<void> {
 }
 
 function assertSupported(agent: AnyAgent, { session }: RunOptions = {}): void {
-  const cannot = (why: string) => new UnsupportedError(`Cannot run agent ${agent.name}: ${why}`);
-  if ('defaultManifest' in agent) throw cannot('a restart does not rebuild its sandbox.');
-  if (session === undefined || [...copies].some(({ MemorySession }) => session instanceof MemorySession))
-    return;
-  throw cannot(
-    'this version does not record what a session keeps. Use a MemorySession made in the agent function.',
-  );
+  const why =
+    'defaultManifest' in agent
+      ? 'a restart does not rebuild its sandbox.'
+      : session && instrumentSession(session, isMemory);
+  if (why !== undefined) throw new UnsupportedError(`Cannot run agent ${agent.name}: ${why}`);
+}
+
+/** Not a class that extends it: that may keep its items elsewhere. */
+function isMemory(session: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(session);
+  return [...copies].some(({ MemorySession }) => prototype === MemorySession.prototype);
 }
 
 /** The SDK wraps a tool's error without naming it as the cause, by which a run tells what a restart cannot mend. */

@@ -29,7 +29,8 @@ export async function askApprovals({ interruptions = [], state }: Interruptible)
   await Promise.all(
     interruptions.map(async (item) => {
       const name = item.name ?? 'tool';
-      const input = parsed(item.arguments);
+      const { action, operation } = item.rawItem as { action?: unknown; operation?: unknown };
+      const input = parsed(item.arguments) ?? action ?? operation;
       const { approved, reason } = await askStep<Decision>({
         kind: 'approval',
         name,

@@ -16,13 +16,12 @@ import { isSchema } from '../../src/tools/schema.ts';
 import type { Tool } from '../../src/tools/tool-options.ts';
 import { keepContext } from '../keep-context.ts';
 import { plainJson } from '../plain-json.ts';
+import { instrumentActions } from './actions.ts';
 import { approvalPolicy, parsed } from './interrupts.ts';
+import { isServed } from './mcp.ts';
 
 type AnyFunctionTool = FunctionTool<any, any, any>;
 type ToolCallDetails = Parameters<AnyFunctionTool['invoke']>[2];
-
-/** Kinds of tools that act in this process, other than function tools. */
-const ACTS_HERE = new Set(['shell', 'apply_patch', 'computer']);
 
 /** Ours, as the SDK has them; and copies of the SDK's own whose calls are recorded. */
 const converted = new WeakMap<object, AnyFunctionTool>();
@@ -80,16 +79,13 @@ function isOurs(tool: unknown): tool is Tool<any, any, any> {
 /** The tool with its calls recorded: a copy with all that the SDK hangs on it, so that the user's own stays as it is. */
 function durableTool(tool: SdkTool<any>, agent: Agent<any, any>): SdkTool<any> {
   if (tool.type !== 'function') {
-    const { environment, providerData } = tool as {
-      environment?: { type: string };
-      providerData?: Record<string, unknown>;
-    };
-    const actsHere = ACTS_HERE.has(tool.type) && (environment?.type ?? 'local') === 'local';
-    if (!actsHere && providerData?.['execution'] !== 'client') return tool;
+    const { providerData } = tool as { providerData?: Record<string, unknown> };
+    if (instrumentActions(tool) || providerData?.['execution'] !== 'client') return tool;
     throw new UnsupportedError(
       `Cannot run tool ${tool.name} of agent ${agent.name}: this version does not record what a tool of type "${tool.type}" does in this process. Make it a function tool.`,
     );
   }
+  if (isServed(tool)) return tool;
   const known = durable.get(tool);
   if (known) return known;
   const copy = Object.create(

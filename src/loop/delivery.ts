@@ -62,6 +62,11 @@ export class Delivery {
     return this.#queue.length > 0;
   }
 
+  /** The loop has only asked what earlier loops asked, and there are answers that it has not had. */
+  get replaying(): boolean {
+    return this.unread && !this.#askedNew;
+  }
+
   /**
    * Whether the loop may have an answer before the run. Not the first one after it was built again: a loop that of this
    * very answer kills its process would lose it each time.

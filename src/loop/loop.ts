@@ -28,8 +28,11 @@ export interface StepRequest extends Pick<
 > {
   /** What affects the answer; fingerprinted, never sent. */
   request: unknown;
-  /** Answers it in this process; without it, an activity, child, timer or person does. */
-  closure?: Closure;
+  /**
+   * Answers it in this process; without it, an activity, child, timer or person does. `again`: it may have run before,
+   * under an earlier loop too, and nobody heard how far it came.
+   */
+  closure?: (signal: AbortSignal, again: boolean) => Promise<CallAnswer>;
 }
 
 interface Asked {
@@ -113,6 +116,11 @@ export class Loop {
     return this.abort.signal.aborted && !this.cancelled;
   }
 
+  /** Whether it does again what an earlier loop did, so that whoever looks on has seen it. */
+  get replaying(): boolean {
+    return this.#delivery.replaying;
+  }
+
   /** Asks the run for a step. A dropped loop is never told: frameworks turn exceptions into model text and go on. */
   async ask<T>(request: StepRequest): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
@@ -138,7 +146,10 @@ export class Loop {
       ...(shielded && { shielded: true }),
       ...(options && Object.keys(options).length > 0 && { options }),
     };
-    this.#asked.set(key, { step, resolve, reject, closure });
+    const before = this.#source.pending.includes(key);
+    let runs = 0;
+    const run = closure && ((signal: AbortSignal) => closure(signal, before || runs++ > 0));
+    this.#asked.set(key, { step, resolve, reject, closure: run });
     if (!this.#delivery.asked(key)) {
       if (kind === 'turn') step.parts = fieldHashes(request.request);
       step.no = ++this.#number;

@@ -62,6 +62,26 @@ export function contractScript(request: ProviderRequest): ProviderAnswer | undef
       ? say(`clerk of case:${id}`)
       : call(['peek', { what: `p case:${id}` }], ['charge', { what: `c case:${id}` }]);
   }
+  if (instructions.includes('KEEPER')) {
+    // Says all that was ever said to it; looks once for each.
+    const said = messages.flatMap(({ role, text }) =>
+      role === 'user' ? [text.replace(/case:\S+ /, '')] : [],
+    );
+    if (done.length < said.length) return call(look(said.at(-1)!));
+    return say(`heard: ${said.join()}`);
+  }
+  if (instructions.includes('SHOPPER')) {
+    if (!has('find')) return call(['find', { what: `f case:${id}` }], ['order', { what: `o case:${id}` }]);
+    return has('broken') ? say(`bought: ${done[1]!.text}`) : call(['broken', { what: `b case:${id}` }]);
+  }
+  if (instructions.includes('SPEAKER')) {
+    if (!has('lookup')) return call(look('a'));
+    return has('ask_bursar')
+      ? say(`said: ${done.at(-1)!.text}`)
+      : call(['ask_bursar', { input: `case:${id}` }]);
+  }
+  if (instructions.includes('BURSAR'))
+    return has('own_refund') ? say(`settled case:${id}`) : call(['own_refund', { what: `o case:${id}` }]);
   if (instructions.includes('EXTRA')) return say(`extra for case:${id}`);
   if (instructions.includes('CLOSER')) {
     return has('refund') ? say(`closed case:${id}`) : call(['refund', { what: `r case:${id}` }]);

@@ -3,95 +3,15 @@
  * the whole suite; later promises are added here, not to one adapter's tests.
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { approve, records, reject, type StepRecord, waiting } from '../../src/index.ts';
-import { startScriptedProvider, type ScriptedProvider } from '../../src/testing/index.ts';
-import { newEffects, tally } from '../kit/effects.ts';
+import { approve, records, reject, waiting } from '../../src/index.ts';
 import { assertReplays, chainOf, client, eventsOf, repeatedSteps, unique, until } from '../kit/temporal.ts';
-import {
-  type KillAt,
-  QUICK_PLUGIN,
-  QUICK_START,
-  QUICK_WORKER,
-  spawnWorker,
-  type WorkerProcess,
-} from '../kit/workers.ts';
-import { contractScript } from './contract-script.ts';
+import type { WorkerProcess } from '../kit/workers.ts';
+import { type AdapterFixture, contractScene, eachStep, inGroups } from './contract-scene.ts';
 
-export interface AdapterFixture {
-  /** The framework's name. */
-  name: string;
-  /** URL of a module with the agents `steps`, `toolError`, `flaky`, `refused`, `hanging`, `approvals` and `changing`. */
-  module: string;
-  /** URL of a module that worker processes load first. */
-  preload?: string;
-  /** Recorded steps of an undisturbed run of `steps`. */
-  steps: number;
-}
-
-/** What a run leaves, without times, attempts and the name of the case. */
-interface Outcome {
-  result: unknown;
-  records: unknown[];
-}
-
-export function testAdapter({ name, module, preload, steps }: AdapterFixture): void {
-  let provider: ScriptedProvider;
-  let log: string;
-  beforeAll(async () => {
-    provider = await startScriptedProvider(contractScript);
-    log = newEffects();
-  });
-  afterAll(async () => await provider.stop());
-
-  const spawn = async (
-    taskQueue: string,
-    kill?: KillAt,
-    changed?: Record<string, string>,
-  ): Promise<WorkerProcess> =>
-    await spawnWorker({
-      taskQueue,
-      module,
-      plugin: QUICK_PLUGIN,
-      worker: QUICK_WORKER,
-      ...(kill && { kill }),
-      ...(preload !== undefined && { preload }),
-      env: {
-        EFFECTS: log,
-        OPENAI_BASE_URL: provider.url,
-        OPENAI_API_KEY: 'none',
-        PROVIDER_URL: provider.url,
-        ...changed,
-      },
-    });
-  const start = async (agent: string, taskQueue: string, input = `case:${taskQueue}`) =>
-    await (
-      await client()
-    ).workflow.start(agent, { taskQueue, workflowId: taskQueue, args: [input], ...QUICK_START });
-  const callsOf = (id: string) => provider.requests.filter(({ body }) => JSON.stringify(body).includes(id));
-  const bodiesOf = (id: string) =>
-    Object.fromEntries(
-      Object.entries(tally(log))
-        .filter(([what]) => what.includes(id))
-        .map(([what, n]) => [what.replaceAll(id, 'X'), n]),
-    );
-
-  /** Runs `steps`, its worker killed as told and replaced. */
-  const crash = async (kill: KillAt | undefined) => {
-    const id = unique(kill ? `${kill.when}${kill.step}` : 'whole');
-    const worker = await spawn(id, kill);
-    const handle = await start('steps', id);
-    const living = kill ? (await worker.ended, await spawn(id)) : worker;
-    const result = (await handle.result()) as unknown;
-    const done = await handle.query(records);
-    const histories = await chainOf(handle);
-    await living.kill();
-    const calls = new Map<string, number>();
-    for (const { key } of callsOf(id)) calls.set(key, (calls.get(key) ?? 0) + 1);
-    const outcome = JSON.parse(
-      JSON.stringify({ result, records: comparable(done) }).replaceAll(id, 'X'),
-    ) as Outcome;
-    return { outcome, histories, calls: [...calls.values()].toSorted((a, b) => a - b), bodies: bodiesOf(id) };
-  };
+export function testAdapter(fixture: AdapterFixture): void {
+  const { name, module, steps } = fixture;
+  const scene = contractScene(fixture);
+  const { crash, spawn, start, callsOf, bodiesOf } = scene;
 
   describe(`${name}: a run with parallel tools, an agent as tool and a handoff`, () => {
     let whole: Awaited<ReturnType<typeof crash>>;
@@ -103,30 +23,25 @@ export function testAdapter({ name, module, preload, steps }: AdapterFixture): v
       expect(new Set(Object.values(whole.bodies))).toEqual(new Set([1]));
     });
 
-    const all = (['before', 'after'] as const).flatMap((when) =>
-      Array.from({ length: steps }, (_, i) => ({ step: i + 1, when })),
+    test.each(inGroups(eachStep(steps)))(
+      'ends the same, and nothing answered is done again, killed at %j',
+      async (group) => {
+        for (const [i, run] of (await Promise.all(group.map(async (kill) => await crash(kill)))).entries()) {
+          expect(run.outcome).toEqual(whole.outcome);
+          expect(run.histories.flatMap((history) => repeatedSteps([history]))).toEqual([]);
+          const again = group[i]!.when === 'before' ? 1 : 0;
+          // The only thing done twice is what was under way at the kill: parallel tools may be several.
+          const turnsTwice = run.calls.reduce((sum, n) => sum + n - 1, 0);
+          const bodiesTwice = Object.values(run.bodies).reduce((sum, n) => sum + n - 1, 0);
+          expect(turnsTwice).toBeLessThanOrEqual(again);
+          expect(bodiesTwice).toBeLessThanOrEqual(again * 3);
+          expect(turnsTwice + bodiesTwice).toBeGreaterThanOrEqual(again);
+          expect(run.calls).toHaveLength(whole.calls.length);
+          expect(Object.keys(run.bodies).toSorted()).toEqual(Object.keys(whole.bodies).toSorted());
+          await assertReplays(run.histories);
+        }
+      },
     );
-    // Four at a time: each is mostly waiting for a dead process to be noticed.
-    test.each(
-      Array.from({ length: Math.ceil(all.length / 4) }, (_, i) => all.slice(i * 4, i * 4 + 4)).map(
-        (group) => [group],
-      ),
-    )('ends the same, and nothing answered is done again, killed at %j', async (group) => {
-      for (const [i, run] of (await Promise.all(group.map(crash))).entries()) {
-        expect(run.outcome).toEqual(whole.outcome);
-        expect(run.histories.flatMap((history) => repeatedSteps([history]))).toEqual([]);
-        const again = group[i]!.when === 'before' ? 1 : 0;
-        // The only thing done twice is what was under way at the kill: parallel tools may be several.
-        const turnsTwice = run.calls.reduce((sum, n) => sum + n - 1, 0);
-        const bodiesTwice = Object.values(run.bodies).reduce((sum, n) => sum + n - 1, 0);
-        expect(turnsTwice).toBeLessThanOrEqual(again);
-        expect(bodiesTwice).toBeLessThanOrEqual(again * 3);
-        expect(turnsTwice + bodiesTwice).toBeGreaterThanOrEqual(again);
-        expect(run.calls).toHaveLength(whole.calls.length);
-        expect(Object.keys(run.bodies).toSorted()).toEqual(Object.keys(whole.bodies).toSorted());
-        await assertReplays(run.histories);
-      }
-    });
   });
 
   describe(`${name}: a deploy while the run waits in an approval`, () => {
@@ -205,10 +120,10 @@ export function testAdapter({ name, module, preload, steps }: AdapterFixture): v
 
     test('closes the socket of the provider when the run is cancelled, and asks nothing more', async () => {
       const { handle, workflowId } = await run('hanging');
-      await provider.waitFor(({ body }) => JSON.stringify(body).includes(workflowId));
+      await scene.provider.waitFor(({ body }) => JSON.stringify(body).includes(workflowId));
       await handle.cancel();
       await expect(handle.result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
-      const call = await provider.waitFor(
+      const call = await scene.provider.waitFor(
         (entry) => JSON.stringify(entry.body).includes(workflowId) && entry.closedEarlyAt !== undefined,
       );
       expect(callsOf(workflowId)).toEqual([call]);
@@ -239,16 +154,16 @@ export function testAdapter({ name, module, preload, steps }: AdapterFixture): v
     });
 
     test('keeps two runs at once apart', async () => {
-      const before = provider.requests.length;
+      const before = scene.provider.requests.length;
       const runs = await Promise.all([run('steps'), run('steps')]);
       for (const { handle, workflowId } of runs)
         expect(await handle.result()).toBe(`written for case:${workflowId}`);
-      expect(provider.requests.length - before).toBe(2 * callsOf(runs[0].workflowId).length);
+      expect(scene.provider.requests.length - before).toBe(2 * callsOf(runs[0].workflowId).length);
     });
   });
 
   test(`${name}: outside a run, an agent just runs`, async () => {
-    process.env['OPENAI_BASE_URL'] = process.env['PROVIDER_URL'] = provider.url;
+    process.env['OPENAI_BASE_URL'] = process.env['PROVIDER_URL'] = scene.provider.url;
     process.env['OPENAI_API_KEY'] = 'none';
     const agents = (await import(module)) as Record<string, (input: string) => Promise<unknown>>;
     const id = unique('outside');
@@ -261,27 +176,4 @@ export function testAdapter({ name, module, preload, steps }: AdapterFixture): v
       'lookup w case:X': 1,
     });
   });
-}
-
-/** Records without what may differ between equal runs, in an order that does not depend on which tool was faster. */
-function comparable(done: StepRecord[]): unknown[] {
-  return done
-    .map(({ kind, name, value, failure, usage }) => ({
-      kind,
-      name,
-      value: withoutIds(value),
-      failure,
-      usage,
-    }))
-    .map((record) => JSON.stringify(record))
-    .toSorted();
-}
-
-/** A provider mints new ids for each answer. */
-function withoutIds(value: unknown): unknown {
-  return JSON.parse(
-    JSON.stringify(value ?? null, (field, inner: unknown) =>
-      /^(id|callId|responseId|requestId|created_at|providerData)$/.test(field) ? undefined : inner,
-    ),
-  );
 }

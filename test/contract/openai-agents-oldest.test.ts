@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { dependency } from '../../adapters/openai-agents/dependencies.ts';
 import { testAdapter } from './contract.ts';
+import { openaiAgents } from './openai-agents.ts';
 
 const { devDependencies } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
@@ -13,8 +14,7 @@ test('the oldest version that is tested is the oldest that is supported', () => 
 });
 
 testAdapter({
+  ...openaiAgents,
   name: `OpenAI Agents ${version}`,
-  module: new URL('./openai-agents.fixture.ts', import.meta.url).href,
   preload: new URL('../kit/oldest-openai-agents.mjs', import.meta.url).href,
-  steps: 12,
 });

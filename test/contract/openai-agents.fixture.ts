@@ -1,10 +1,14 @@
 /** The contract's agents, in the OpenAI Agents SDK. */
-import { Agent, run, tool as ownTool } from '@openai/agents';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Agent, MCPServerStdio, run, tool as ownTool } from '@openai/agents';
 import { z } from 'zod';
 import { agent, tool } from '../../src/index.ts';
 import { runAgent, toAgentTool } from '../../adapters/openai-agents/index.ts';
+import { FileSession } from '../fixtures/file-session.ts';
 import { note } from '../kit/effects.ts';
 
+const shop = fileURLToPath(new URL('../fixtures/mcp-server.ts', import.meta.url));
 const parameters = z.object({ what: z.string() });
 const model = 'gpt-4.1-mini';
 
@@ -93,6 +97,39 @@ export const hanging = agent(
 
 export const approvals = agent('approvals', async (input: string) => {
   return await runAgent(input, { model, instructions: 'CASHIER', tools: [lookup, refund, ownRefund] });
+});
+
+export const remembers = agent('remembers', async (input: string) => {
+  const keeper = new Agent({ name: 'Keeper', instructions: 'KEEPER', model, tools: [toAgentTool(lookup)] });
+  const session = new FileSession(join(process.env['MEMORY']!, input.split(' ')[0]!));
+  return (await run(keeper, input, { session })).finalOutput;
+});
+
+export const shops = agent('shops', async (input: string) => {
+  const args = ['--conditions=@temporal-agents/source', '--disable-warning=ExperimentalWarning', shop];
+  const env = { EFFECTS: process.env['EFFECTS']! };
+  const server = new MCPServerStdio({ command: process.execPath, args, env });
+  await server.connect();
+  try {
+    const shopper = new Agent({ name: 'Shopper', instructions: 'SHOPPER', model, mcpServers: [server] });
+    return (await run(shopper, input)).finalOutput;
+  } finally {
+    await server.close();
+  }
+});
+
+export const speaks = agent('speaks', async (input: string) => {
+  const bursar = new Agent({ name: 'Bursar', instructions: 'BURSAR', model, tools: [ownRefund] });
+  const tools = [
+    toAgentTool(lookup),
+    bursar.asTool({ toolName: 'ask_bursar', toolDescription: 'Asks the bursar.' }),
+  ];
+  const speaker = new Agent({ name: 'Speaker', instructions: 'SPEAKER', model, tools });
+  const stream = await run(speaker, input, { stream: true });
+  let text = '';
+  for await (const part of stream.toTextStream()) text += part;
+  await stream.completed;
+  return { text, output: stream.finalOutput };
 });
 
 /** What a deploy changed in the agent below. */

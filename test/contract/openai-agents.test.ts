@@ -1,7 +1,4 @@
 import { testAdapter } from './contract.ts';
+import { openaiAgents } from './openai-agents.ts';
 
-testAdapter({
-  name: 'OpenAI Agents',
-  module: new URL('./openai-agents.fixture.ts', import.meta.url).href,
-  steps: 12,
-});
+testAdapter(openaiAgents);

@@ -1,8 +1,8 @@
 /** Approvals of the SDK's own tools, with the worker restarted while they wait. */
 import { expect, test } from '@jest/globals';
-import { Agent, run, tool as sdkTool } from '@openai/agents';
+import { Agent, run, RunState, tool as sdkTool } from '@openai/agents';
 import { z } from 'zod';
-import { askApprovals, runAgent } from '../../../adapters/openai-agents/index.ts';
+import { runAgent } from '../../../adapters/openai-agents/index.ts';
 import { type Agent as DurableAgent, agent, approve, records, reject, tool } from '../../../src/index.ts';
 import { client, unique } from '../../kit/temporal.ts';
 import { untilWaiting } from '../../kit/waiting-runs.ts';
@@ -146,28 +146,99 @@ test('lets approvals inside agents that are tools surface, one after another', a
   expect([asked(outer), asked(inner)].map(({ length }) => length)).toEqual([2, 3]);
 });
 
-test('a streamed result is answered with askApprovals', async () => {
-  const name = 'a stream that waits';
-  scripts[name] = callThenSay({ name: 'transfer', arguments: { amount: 4 } });
+test('a stream goes on by itself once all is decided, also within an agent that is a tool', async () => {
+  const [outer, inner] = ['a stream that waits', 'a stream within'];
+  scripts[outer] = callThenSay(
+    { name: 'transfer', arguments: { amount: 4 } },
+    { name: 'helper', arguments: { input: 'help' } },
+  );
+  scripts[inner] = callThenSay({ name: 'transfer', arguments: { amount: 5 } });
   const body = async () => {
+    const tools = [transfer({ needsApproval: true })];
+    const helper = new Agent({ name: 'Helper', instructions: inner, model: 'gpt-4.1', tools });
+    const streamed: string[] = [];
+    const onStream = () => void streamed.push('helper');
+    const asTool = helper.asTool({ toolName: 'helper', toolDescription: 'Helps.', onStream });
     const top = new Agent({
       name: 'Top',
-      instructions: name,
+      instructions: outer,
       model: 'gpt-4.1',
-      tools: [transfer({ needsApproval: true })],
+      tools: [...tools, asTool],
     });
-    let stream = await run(top, 'Go', { stream: true });
-    await stream.completed;
-    while (stream.interruptions.length > 0) {
-      await askApprovals(stream);
-      stream = await run(top, stream.state, { stream: true });
-      await stream.completed;
+    const stream = await run(top, 'Go', { stream: true });
+    const items: string[] = [];
+    let text = '';
+    for await (const event of stream) {
+      if (event.type === 'run_item_stream_event') items.push(event.name);
+      if (event.type === 'raw_model_stream_event' && event.data.type === 'output_text_delta')
+        text += event.data.delta;
     }
-    return stream.finalOutput;
+    await stream.completed;
+    const { finalOutput, interruptions, state, currentTurn } = stream;
+    return {
+      finalOutput,
+      text,
+      items,
+      interruptions,
+      requests: state.usage.requests,
+      currentTurn,
+      helper: streamed.length > 0,
+    };
   };
-  const { result } = await decided(body, [{ id: 'transfer-1', approve: true }]);
-  expect(result).toBe('moved 4 to savings');
-  expect(asked(name)).toHaveLength(2);
+  const { result } = await decided(body, [
+    { id: 'transfer-1', approve: true },
+    { id: 'transfer-2', reason: 'Not that.' },
+  ]);
+  expect(result).toMatchObject({
+    finalOutput: 'moved 4 to savings | Not that.',
+    text: 'moved 4 to savings | Not that.',
+    interruptions: [],
+    requests: 4,
+    currentTurn: 2,
+    helper: true,
+  });
+  const { items } = result as { items: string[] };
+  expect(items.filter((name) => name === 'tool_output')).toHaveLength(2);
+  expect([asked(outer), asked(inner)].map(({ length }) => length)).toEqual([2, 2]);
+  expect(ran.filter((what) => /transfer [45] /.test(what))).toEqual(['transfer 4 savings']);
+});
+
+test('goes on with a state that was kept as text, whose approvals it asks', async () => {
+  const name = 'kept as text';
+  scripts[name] = callThenSay({ name: 'transfer', arguments: { amount: 6 } });
+  const tools = [transfer({ needsApproval: true })];
+  const top = new Agent({ name: 'Top', instructions: name, model: 'gpt-4.1', tools });
+  // Outside a run the SDK's interruption is the caller's, as it always was.
+  const { state, interruptions } = await run(top, 'Go');
+  expect(interruptions).toHaveLength(1);
+  const text = state.toString();
+  const body = async () => {
+    const result = await run(top, await RunState.fromString(top, text));
+    const again = await RunState.fromString(top, result.state.toString());
+    return { finalOutput: result.finalOutput, again: again.getInterruptions().length };
+  };
+  const { result, records: all } = await decided(body, [{ id: 'transfer-1', approve: true }]);
+  expect(result).toEqual({ finalOutput: 'moved 6 to savings', again: 0 });
+  expect(all.map(({ kind }) => kind)).toEqual(['approval', 'tool', 'turn']);
+});
+
+test('a state with decisions of its own is asked for nothing', async () => {
+  const name = 'decided in the code';
+  scripts[name] = callThenSay({ name: 'transfer', arguments: { amount: 8 } });
+  const top = new Agent({
+    name: 'Top',
+    instructions: name,
+    model: 'gpt-4.1',
+    tools: [transfer({ needsApproval: true })],
+  });
+  const { state } = await run(top, 'Go');
+  const text = state.toString();
+  const { result } = await decided(async () => {
+    const kept = await RunState.fromString(top, text);
+    kept.reject(kept.getInterruptions()[0]!, { message: 'By rule.' });
+    return (await run(top, kept)).finalOutput;
+  });
+  expect(result).toBe('By rule.');
 });
 
 test('a tool of ours that is rejected tells the model so in the words of the SDK, or of the person', async () => {
