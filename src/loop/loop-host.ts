@@ -258,7 +258,7 @@ function keepLoop(
   const { agent } = host;
   const poke = new Poke({
     send: async () => await client.workflow.getHandle(workflowId, runId).signal(POKE_SIGNAL, loop.epoch),
-    needed: () => loop.waiting === 0 && loop.hasSomething && kept.get(runId)?.loop === loop,
+    needed: () => loop.mustTell && kept.get(runId)?.loop === loop,
     isGone: (error) => error instanceof WorkflowNotFoundError,
     gone: () => host.gone(loop),
   });

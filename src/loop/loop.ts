@@ -77,6 +77,8 @@ export class Loop {
   readonly #delivery: Delivery;
   #unacknowledged: Step[] = [];
   #number = 0;
+  /** The loop had an answer before the run and asked nothing in time: once that is recorded, the run asks. */
+  #runComes = false;
   readonly #wakes = new Set<() => void>();
 
   constructor(source: LoopSource) {
@@ -180,7 +182,9 @@ export class Loop {
   /** Takes the records after the first `from`. Answers why not, if this loop is not where the run is. */
   take(from: number, records: StepRecord[], seen: number): string | undefined {
     if (seen > this.#number) return 'behind in steps';
-    return this.#delivery.take(from, records);
+    const wrong = this.#delivery.take(from, records);
+    if (wrong === undefined && this.had === from + records.length) this.#runComes = false;
+    return wrong;
   }
 
   /** Waits until it has had its records; not for those it does not ask for in so many milliseconds. */
@@ -213,6 +217,11 @@ export class Loop {
       this.abort.abort(new Error(`This loop was dropped: ${why}.`));
     this.#asked.clear();
     this.#wake();
+  }
+
+  /** It has something, nobody waits for it, and no answer is on its way with which the run will come. */
+  get mustTell(): boolean {
+    return this.waiting === 0 && this.hasSomething && !this.#runComes;
   }
 
   get hasSomething(): boolean {
@@ -273,7 +282,8 @@ export class Loop {
     if (this.#unacknowledged.some(({ no }) => no > asked.step.no)) return undefined;
     const records = this.#delivery.takeAhead({ key, value: read() });
     const next = await this.next(asked.step.no, patience);
-    return next.steps || next.end ? { ...next, took: { records } } : undefined;
+    this.#runComes = !next.steps && !next.end;
+    return this.#runComes ? undefined : { ...next, took: { records } };
   }
 
   #result(result: Advance): Advance {

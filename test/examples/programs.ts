@@ -87,10 +87,9 @@ export const programs: readonly Program[] = [
   {
     name: 'human-in-the-loop-stream',
     ...weather,
-    conversation: [
-      ['Do you approve? (y/n): ', 'y'],
-      ['Do you approve? (y/n): ', 'y'],
-    ],
+    approvals: ['get_temperature-1', 'ask_weather_agent-1'],
+    // Said when it asks by itself.
+    without: /Human-in-the-loop: approval required for the following tool calls:\n/g,
     streams: true,
   },
   {

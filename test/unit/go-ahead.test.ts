@@ -50,8 +50,12 @@ describe('a loop that waits for one step goes ahead of its record', () => {
       return await ask('b');
     });
     expect(await loop.goAhead(key, () => 'A', 10)).toBeUndefined();
+    await delay(150);
+    // It need not be told: with the answer it comes.
+    expect([loop.hasSomething, loop.mustTell]).toEqual([true, false]);
     run.answer(key, 'A');
     expect((await run.advance(200)).steps).toMatchObject([{ name: 'b' }]);
+    expect(loop.mustTell).toBe(true);
   });
 });
 
