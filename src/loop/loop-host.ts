@@ -23,9 +23,12 @@ const CROWD = 30;
 const PATIENCE_CROWDED = 5;
 /** The same for a loop that has an answer before the run: until it has asked, the answer is not recorded. */
 const PATIENCE_AHEAD = 10;
-/** How long a task that is not the server's is given to be replaced, the first and the last time. Milliseconds. */
+/**
+ * How long a task that is not the server's is given to be replaced, the first and the last time; meanwhile this process
+ * answers no query of the run. Milliseconds.
+ */
 const AGAIN_AFTER = 50;
-const AGAIN_AT_MOST = 10_000;
+const AGAIN_AT_MOST = 1_000;
 const SWEEP_EVERY = 5_000;
 
 export interface LoopHostOptions {
