@@ -189,7 +189,7 @@ test('steps of any number fit: 500 of 10 KB in one breath, and more than the ser
   expect(await many.result()).toBe(2_100);
   expect(Object.values(stage.tally()).every((times) => times === 1)).toBe(true);
   await assertReplays([...(await chainOf(heavy)), ...(await chainOf(many))]);
-});
+}, 300_000);
 
 test('steps of more than a megabyte, asked in one breath, each get a task of their own', async () => {
   await using stage = await scene('fault-agents');
