@@ -15,6 +15,8 @@ Runtime.install({ logger: new DefaultLogger((process.env['KIT_LOG'] as 'ERROR' |
 
 /** Steps that this process has answered. */
 let answered = 0;
+/** It is about to be killed. The SDK makes an interceptor for each activity, so this belongs to none of them. */
+let dying = false;
 
 const exported = Object.values((await import(options.module)) as Record<string, unknown>);
 const agents = exported.filter(
@@ -38,7 +40,6 @@ process.exit(0);
 /** Ends this process, as told, after its n-th answer: before that gets to the server, or as soon as the server has it. */
 function killer(): ActivityInboundCallsInterceptor {
   const { kill } = options;
-  let dying = false;
   const die = () => {
     if (process.env['EFFECTS'])
       appendFileSync(process.env['EFFECTS'], `${process.pid} ${Date.now()} killed\n`);
