@@ -5,7 +5,7 @@ import { msToNumber } from '@temporalio/common/lib/time.js';
 import { toApplicationFailure } from './errors/failure.ts';
 import { askStep, insideRun } from './loop/ask.ts';
 import { assertRecordable } from './loop/recordable.ts';
-import { assertLimits, retryPolicy } from './tools/tool-options.ts';
+import { assertLimits, retryPolicy } from './tools/retries-and-timeouts.ts';
 
 /** How a step is run. */
 export interface StepCallOptions {

@@ -3,6 +3,7 @@ import * as wf from '@temporalio/workflow';
 import type { Advance, AdvanceInput, Ahead, RunSettings } from '../src/protocol/advance.ts';
 import { ADVANCE, AWAIT_LOOP, BUILD_SIGNAL, POKE_SIGNAL } from '../src/protocol/names.ts';
 import type { RunRecords } from '../src/records/run-records.ts';
+import { activityOutcome } from './failures.ts';
 
 const { [ADVANCE]: advance } = wf.proxyLocalActivities<
   Record<typeof ADVANCE, (input: AdvanceInput) => Promise<Advance>>
@@ -10,6 +11,8 @@ const { [ADVANCE]: advance } = wf.proxyLocalActivities<
   startToCloseTimeout: '1 minute',
   retry: { maximumInterval: '5s' },
 });
+
+const DEFAULT_HEARTBEAT = '10 seconds';
 
 export interface LoopLinkOptions {
   agent: string;
@@ -70,6 +73,11 @@ export class LoopLink {
     });
   }
 
+  /** After how long without a sign of life a process counts as dead. */
+  get heartbeatTimeout(): NonNullable<RunSettings['heartbeatTimeout']> {
+    return this.settings.heartbeatTimeout ?? DEFAULT_HEARTBEAT;
+  }
+
   /** A loop is there, but its host is known to be gone. */
   isLost(): boolean {
     return this.epoch !== undefined && this.#lostEpoch === this.epoch;
@@ -82,13 +90,12 @@ export class LoopLink {
 
   /** There is something to tell the loop, or to ask it. */
   isDue(): boolean {
-    return (
-      this.#options.records.size > this.from ||
-      this.#pokes > this.#pokesTaken ||
-      this.#actsAsked > this.#actsGranted ||
-      this.isLost() ||
-      (this.cancelling && !this.cancelSent)
-    );
+    return this.#options.records.size > this.from || this.#mustAsk() || (this.cancelling && !this.cancelSent);
+  }
+
+  /** There is something that only `advance` can settle, whatever was answered. */
+  #mustAsk(): boolean {
+    return this.#pokes > this.#pokesTaken || this.#actsAsked > this.#actsGranted || this.isLost();
   }
 
   /** The trace of a build is on its way, as a signal. */
@@ -168,8 +175,7 @@ export class LoopLink {
     const ahead = this.#ahead;
     if (!ahead || ahead.epoch !== this.epoch || ahead.next.took?.records !== from + 1) return undefined;
     if (records.size !== from + 1 || records.list[from]!.key !== ahead.key) return undefined;
-    const other = this.isLost() || this.cancelling || this.#pokes > this.#pokesTaken;
-    if (other || this.#actsAsked > this.#actsGranted) return undefined;
+    if (this.cancelling || this.#mustAsk()) return undefined;
     this.#ahead = undefined;
     this.#note(ahead.next);
     return ahead.next;
@@ -190,7 +196,7 @@ export class LoopLink {
         const result = await wf.scheduleActivity(AWAIT_LOOP, [epoch, this.#seen, quietFor], {
           taskQueue: this.host,
           startToCloseTimeout: '1 hour',
-          heartbeatTimeout: this.settings.heartbeatTimeout ?? '10 seconds',
+          heartbeatTimeout: this.heartbeatTimeout,
           scheduleToStartTimeout: '5s',
           retry: { maximumAttempts: 1 },
           summary: 'the agent is busy with its own work',
@@ -201,10 +207,9 @@ export class LoopLink {
         else this.#pokes++;
       } catch (error) {
         if (wf.isCancellation(error)) return;
-        const cause = error instanceof wf.ActivityFailure ? error.cause : undefined;
-        const over = cause instanceof wf.TimeoutFailure && cause.timeoutType === 'START_TO_CLOSE';
-        if (over) return;
-        if (cause instanceof wf.TimeoutFailure && cause.timeoutType === 'HEARTBEAT') this.#deaths++;
+        const timeout = activityOutcome(error)?.timeout;
+        if (timeout === 'START_TO_CLOSE') return;
+        if (timeout === 'HEARTBEAT') this.#deaths++;
         this.lose(epoch);
       } finally {
         this.watching = false;

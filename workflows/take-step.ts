@@ -50,7 +50,6 @@ export interface StepContext {
   sleeps: Map<string, number>;
 }
 
-const DEFAULT_HEARTBEAT = '10 seconds';
 const TURN_RETRY: wf.RetryPolicy = { maximumAttempts: 5, initialInterval: '1s', maximumInterval: '1 minute' };
 const TOOL_RETRY: wf.RetryPolicy = { maximumAttempts: 3 };
 const ONCE: wf.RetryPolicy = { maximumAttempts: 1 };
@@ -154,9 +153,7 @@ async function tool(run: StepContext, flight: InFlight, eager: boolean): Promise
   const { options = {} } = step;
   const onUncertain = options.onUncertain ?? (step.approval ? 'ask' : 'retry');
   const retry = options.retry ?? TOOL_RETRY;
-  const heartbeatTimeout =
-    options.heartbeatTimeout ??
-    (step.heartbeats && (run.link.settings.heartbeatTimeout ?? DEFAULT_HEARTBEAT));
+  const heartbeatTimeout = options.heartbeatTimeout ?? (step.heartbeats && run.link.heartbeatTimeout);
   for (;;) {
     if (flight.attempts > 0) await run.link.mayAct();
     flight.attempts++;
@@ -236,7 +233,7 @@ async function call(run: StepContext, flight: InFlight): Promise<Answer | undefi
   const options: wf.ActivityOptions = {
     activityId: step.key,
     startToCloseTimeout: step.options?.startToCloseTimeout ?? settings.turnTimeout ?? '10 minutes',
-    heartbeatTimeout: step.options?.heartbeatTimeout ?? settings.heartbeatTimeout ?? DEFAULT_HEARTBEAT,
+    heartbeatTimeout: step.options?.heartbeatTimeout ?? run.link.heartbeatTimeout,
     summary: step.name,
   };
   flight.attempts++;

@@ -97,13 +97,11 @@ export function instrumentRunner(runner: object): boolean {
 }
 
 function instrumentCopy(copy: Sdk): boolean {
-  const done = instrumentRunner(copy.Runner.prototype) && instrumentAgent(copy.Agent.prototype);
-  if (done) copies.add(copy);
-  if (done) {
-    instrumentStreamed(copy.StreamedRunResult.prototype);
-    instrumentTracing(copy);
-  }
-  return done;
+  if (!instrumentRunner(copy.Runner.prototype) || !instrumentAgent(copy.Agent.prototype)) return false;
+  copies.add(copy);
+  instrumentStreamed(copy.StreamedRunResult.prototype);
+  instrumentTracing(copy);
+  return true;
 }
 
 /** Takes in what somebody required. */

@@ -23,7 +23,7 @@ export const toolInternals = new Set<ToolInternals>();
 
 /**
  * Asks a person for every approval that a result waits for, and puts the decisions into its state, with which the agent
- * is then run again. Inside a run that happens by itself, but not for a streamed result.
+ * is then run again.
  */
 export async function askApprovals({ interruptions = [], state }: Interruptible): Promise<void> {
   await Promise.all(

@@ -57,6 +57,11 @@ export class Delivery {
     return this.#log.length;
   }
 
+  /** An earlier loop asked it, and there was no record when this one was built. */
+  isPending(key: string): boolean {
+    return this.#pending.has(key);
+  }
+
   /** There are records that the loop has not had, asked for or not. */
   get unread(): boolean {
     return this.#queue.length > 0;
@@ -103,7 +108,7 @@ export class Delivery {
   /** The loop asks for a key. Answers whether there is a record, which is then delivered. */
   asked(key: string): boolean {
     const index = this.#indexOf.get(key);
-    if (index === undefined && !this.#pending.has(key)) {
+    if (index === undefined && !this.isPending(key)) {
       this.#askedNew = true;
       // Answers that came since this loop was built were asked by it, or no code asks for them any more.
       if (!this.#changed && this.#skips(this.#builtWith ?? 0)) {

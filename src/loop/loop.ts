@@ -148,7 +148,7 @@ export class Loop {
       ...(shielded && { shielded: true }),
       ...(options && Object.keys(options).length > 0 && { options }),
     };
-    const before = this.#source.pending.includes(key);
+    const before = this.#delivery.isPending(key);
     let runs = 0;
     const run = closure && ((signal: AbortSignal) => closure(signal, before || runs++ > 0));
     this.#asked.set(key, { step, resolve, reject, closure: run });

@@ -1,7 +1,10 @@
 /** What `requiresApproval` says of one call of a tool. */
 import type { Duration } from '@temporalio/common';
 import { msToNumber } from '@temporalio/common/lib/time.js';
+import { DeclarationError } from '../errors/index.ts';
+import { assertKnownOptions } from '../known-options.ts';
 import type { StepApproval } from '../protocol/step.ts';
+import { assertLimits } from './retries-and-timeouts.ts';
 
 /** Text for the person, or whether this call needs one at all: `true` asks with the usual text, `false` asks nobody. */
 export type ApprovalPrompt<Args> = (args: Args) => string | boolean | Promise<string | boolean>;
@@ -27,11 +30,8 @@ export async function approvalFor<Args>(
   rule: ApprovalRule<Args> | undefined,
   args: Args,
 ): Promise<StepApproval | undefined> {
-  const options: { prompt?: boolean | string | ApprovalPrompt<Args> } & Omit<
-    ApprovalOptions<Args>,
-    'prompt'
-  > = typeof rule === 'object' ? rule : { prompt: rule ?? false };
-  const { prompt = true, timeout, onTimeout, audience } = options;
+  const { timeout, onTimeout, audience }: ApprovalOptions<Args> = typeof rule === 'object' ? rule : {};
+  const prompt = typeof rule === 'object' ? (rule.prompt ?? true) : (rule ?? false);
   const text = typeof prompt === 'function' ? await prompt(args) : prompt;
   if (text === false) return undefined;
   return {
@@ -40,4 +40,25 @@ export async function approvalFor<Args>(
     ...(onTimeout !== undefined && { onTimeout }),
     ...(audience !== undefined && { audience }),
   };
+}
+
+const APPROVAL_OPTIONS = new Set(['prompt', 'timeout', 'onTimeout', 'audience']);
+
+/** @throws DeclarationError for a rule that cannot be meant, of the tool of this name */
+export function assertApprovalRule(name: string, rule: ApprovalRule<any> | undefined): void {
+  const cannot = `Cannot declare tool ${name}`;
+  if (rule === null || typeof rule === 'number') {
+    throw new DeclarationError(
+      `${cannot}: "requiresApproval" must be true, a text, a function of the arguments, or an object.`,
+    );
+  }
+  if (typeof rule !== 'object') return;
+  assertKnownOptions(rule, APPROVAL_OPTIONS, `${cannot}: "requiresApproval"`);
+  assertLimits(rule, ['timeout'], cannot);
+  if (!['reject', 'approve', undefined].includes(rule.onTimeout)) {
+    throw new DeclarationError(`${cannot}: "onTimeout" must be 'reject' or 'approve'.`);
+  }
+  if (rule.onTimeout !== undefined && rule.timeout === undefined) {
+    throw new DeclarationError(`${cannot}: "onTimeout" needs a "timeout".`);
+  }
 }

@@ -1,11 +1,11 @@
 /** What a tool is, and what its options mean. */
 import type { Duration, RetryPolicy } from '@temporalio/common';
-import { msToNumber } from '@temporalio/common/lib/time.js';
 import { DeclarationError, ToolInputError } from '../errors/index.ts';
 import { assertKnownOptions } from '../known-options.ts';
 import { NAME_PATTERN } from '../protocol/names.ts';
 import type { OnUncertain, StepOptions } from '../protocol/step.ts';
-import type { ApprovalRule } from './approval-rule.ts';
+import { type ApprovalRule, assertApprovalRule } from './approval-rule.ts';
+import { assertLimits, retryPolicy } from './retries-and-timeouts.ts';
 import { isSchema, type JsonSchema, type Schema, validate } from './schema.ts';
 
 /** What a tool's body gets beside its arguments. */
@@ -93,28 +93,6 @@ export async function toolArguments<Args>({ options }: Tool<any, Args, any>, inp
   })) as Args;
 }
 
-/** @throws DeclarationError for what cannot be meant by `retries` and the named durations */
-export function assertLimits(limits: object, durations: readonly string[], cannot: string): void {
-  const given = limits as Record<string, unknown>;
-  const { retries } = given;
-  if (typeof retries === 'number' && !(Number.isInteger(retries) && retries >= 0)) {
-    throw new DeclarationError(`${cannot}: "retries" must be a whole number, 0 or more.`);
-  }
-  for (const option of durations) {
-    const duration = given[option];
-    if (duration !== undefined && !isDuration(duration as Duration)) {
-      throw new DeclarationError(
-        `${cannot}: "${option}" is ${JSON.stringify(duration)}. Use milliseconds or a text such as '5 minutes'.`,
-      );
-    }
-  }
-}
-
-/** What `retries` means in Temporal's words. */
-export function retryPolicy(retries: number | RetryPolicy): RetryPolicy {
-  return typeof retries === 'number' ? { maximumAttempts: retries + 1 } : retries;
-}
-
 /** The tool's own options in the protocol's words; only what differs from the defaults. */
 export function stepOptions({ options }: Tool<any, any, any>): StepOptions {
   const { retries, timeout, taskQueue, heartbeatTimeout, onUncertain } = options;
@@ -162,33 +140,5 @@ export function assertToolOptions(options: ToolOptions<any, any, any>): void {
     throw new DeclarationError(
       `Cannot declare tool ${name}: "onUncertain" must be 'retry', 'ask' or 'fail'.`,
     );
-  }
-}
-
-const APPROVAL_OPTIONS = new Set(['prompt', 'timeout', 'onTimeout', 'audience']);
-
-function assertApprovalRule(name: string, rule: ApprovalRule<any> | undefined): void {
-  const cannot = `Cannot declare tool ${name}`;
-  if (rule === null || typeof rule === 'number') {
-    throw new DeclarationError(
-      `${cannot}: "requiresApproval" must be true, a text, a function of the arguments, or an object.`,
-    );
-  }
-  if (typeof rule !== 'object') return;
-  assertKnownOptions(rule, APPROVAL_OPTIONS, `${cannot}: "requiresApproval"`);
-  assertLimits(rule, ['timeout'], cannot);
-  if (!['reject', 'approve', undefined].includes(rule.onTimeout)) {
-    throw new DeclarationError(`${cannot}: "onTimeout" must be 'reject' or 'approve'.`);
-  }
-  if (rule.onTimeout !== undefined && rule.timeout === undefined) {
-    throw new DeclarationError(`${cannot}: "onTimeout" needs a "timeout".`);
-  }
-}
-
-function isDuration(value: Duration): boolean {
-  try {
-    return msToNumber(value) > 0;
-  } catch {
-    return false;
   }
 }
