@@ -2,7 +2,14 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { fileURLToPath } from 'node:url';
-import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { InterceptingCall, type Interceptor } from '@grpc/grpc-js';
+import {
+  Client,
+  Connection,
+  defaultGrpcRetryOptions,
+  makeGrpcRetryInterceptor,
+  type WorkflowHandle,
+} from '@temporalio/client';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { temporal } from '@temporalio/proto';
 
@@ -17,20 +24,42 @@ export function address(): string {
   return process.env['KIT_TEMPORAL_ADDRESS']!;
 }
 
+/** Calls under way, and who made them. */
+const underWay = new Set<string>();
+
+const countCalls: Interceptor = (options, next) => {
+  const { stack = '' } = new Error(options.method_definition.path);
+  return new InterceptingCall(next(options), {
+    start(metadata, _listener, begin) {
+      underWay.add(stack);
+      begin(metadata, {
+        onReceiveStatus(status, tell) {
+          underWay.delete(stack);
+          tell(status);
+        },
+      });
+    },
+  });
+};
+
 let connected: Promise<Client> | undefined;
 
 export async function client(): Promise<Client> {
   // Histories of the larger tests do not fit the 4 MB that gRPC takes by default.
   const channelArgs = { 'grpc.max_receive_message_length': 64 * 1024 * 1024 };
-  connected ??= Connection.connect({ address: address(), channelArgs }).then(
-    (connection) => new Client({ connection }),
-  );
+  connected ??= Connection.connect({
+    address: address(),
+    channelArgs,
+    interceptors: [countCalls, makeGrpcRetryInterceptor(defaultGrpcRetryOptions())],
+  }).then((connection) => new Client({ connection }));
   return await connected;
 }
 
-/** Lets the test file's process end. */
+/** Lets the test file's process end; fails if a test left calls behind that nobody awaits. */
 export async function closeClient(): Promise<void> {
+  const left = [...underWay];
   await (await connected)?.connection.close();
+  if (left.length > 0) throw new Error(`Calls were still under way:\n${left.join('\n')}`);
 }
 
 let names = 0;
