@@ -46,6 +46,12 @@ export class PayloadTooLargeError extends AgentError {}
 export class RecordsTooLargeError extends AgentError {}
 /** A framework's version, or a feature of it, that this version does not support. */
 export class UnsupportedError extends AgentError {}
+/** A blob store has no blob of that key. */
+export class BlobNotFoundError extends AgentError {}
+/** A blob store cannot be reached, or refuses; the message names the store, and the cause is what it said. */
+export class BlobStoreError extends AgentError {}
+/** Someone else wrote first. */
+export class ConcurrencyError extends AgentError {}
 /** The worker was shut down under an activity; never a failure of the step. */
 export class WorkerShutdownError extends AgentError {}
 
@@ -63,6 +69,9 @@ const CLASSES = [
   PayloadTooLargeError,
   RecordsTooLargeError,
   UnsupportedError,
+  BlobNotFoundError,
+  BlobStoreError,
+  ConcurrencyError,
   WorkerShutdownError,
 ];
 
