@@ -8,10 +8,13 @@ const MARK = Symbol.for('temporal-agents.error');
 /** Base of all errors of this package. */
 export class AgentError extends Error {
   readonly [MARK] = true;
+  /** Whether the same call may succeed another time without a change of code. */
+  readonly retryable: boolean;
 
-  constructor(message: string, options?: ErrorOptions) {
+  constructor(message: string, options: ErrorOptions & { retryable?: boolean } = {}) {
     super(message, options);
     this.name = new.target.name;
+    this.retryable = options.retryable ?? false;
   }
 
   /** Whether an error is one of ours, also when two copies of the package are loaded. */
@@ -48,8 +51,16 @@ export class RecordsTooLargeError extends AgentError {}
 export class UnsupportedError extends AgentError {}
 /** A blob store has no blob of that key. */
 export class BlobNotFoundError extends AgentError {}
-/** A blob store cannot be reached, or refuses; the message names the store, and the cause is what it said. */
-export class BlobStoreError extends AgentError {}
+/**
+ * A blob store cannot be reached, or refuses; the message names the store, and the cause is what it said. It is retryable
+ * unless the store can never do what was asked: a full disk, a missing bucket and wrong credentials are mended by a person.
+ * Whether a failed write has been done is not known.
+ */
+export class BlobStoreError extends AgentError {
+  constructor(message: string, options: ErrorOptions & { retryable?: boolean } = {}) {
+    super(message, { retryable: true, ...options });
+  }
+}
 /** Someone else wrote first. */
 export class ConcurrencyError extends AgentError {}
 /** The worker was shut down under an activity; never a failure of the step. */
