@@ -6,6 +6,8 @@ export type { ApprovalOptions, ApprovalPrompt, ApprovalRule } from './tools/appr
 export { sleep, step, type StepCallOptions } from './step.ts';
 export { nonCancellable } from './loop/current-loop.ts';
 export * from './client/index.ts';
+export type { BlobEntry, BlobStore } from './blobs/blob-store.ts';
+export { openBlobs } from './blobs/open-blobs.ts';
 export type { OnUncertain, StepFailure, StepKind, StepRecord } from './protocol/step.ts';
 export { addUsage, type Usage } from './protocol/usage.ts';
 export type { JsonSchema, Schema } from './tools/schema.ts';

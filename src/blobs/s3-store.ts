@@ -19,6 +19,9 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const ATTEMPTS = 3;
 /** How often a write is tried that S3 refuses while it settles another one of the same key. */
 const CONFLICT_ATTEMPTS = 10;
+/** An object that is there once conditional writes were seen to work; not a key, so never listed. */
+const CHECKED = '.conditional-writes';
+const EMPTY = new Uint8Array();
 /** What the store can never do, whatever is mended: too large, or it lacks the operation. */
 const FINAL = new Set(['EntityTooLarge', 'KeyTooLongError', 'MethodNotAllowed', 'NotImplemented']);
 
@@ -47,6 +50,7 @@ export class S3Store implements BlobStore {
   readonly #prefix: string;
   /** Whom it asked last: the endpoint may come from the environment. */
   #host = '';
+  #checked: Promise<void> | undefined;
 
   constructor(sdk: Sdk, place: S3Place, timeoutMs: number) {
     const { url, bucket, prefix, ...settings } = place;
@@ -96,15 +100,11 @@ export class S3Store implements BlobStore {
 
   async putIfAbsent(key: string, bytes: Uint8Array): Promise<boolean> {
     assertKey(key);
-    const writer = randomUUID();
-    const object = { ...this.#object(key), Body: bytes, Metadata: { writer } };
     try {
-      await this.#settled(new this.#sdk.PutObjectCommand({ ...object, IfNoneMatch: '*' }));
-      return true;
+      await (this.#checked ??= this.#checkConditionalWrites());
+      return await this.#create(key, bytes);
     } catch (error) {
-      if (statusOf(error) !== 412) throw this.#failed('write', `blob ${key}`, error);
-      // What is there may be ours: the answer to an attempt was lost, and it was sent again.
-      return (await this.#writerOf(key)) === writer;
+      throw this.#failed('write', `blob ${key}`, error);
     }
   }
 
@@ -138,6 +138,41 @@ export class S3Store implements BlobStore {
     }
   }
 
+  /** A server that does not know `If-None-Match` may pass over it, and let everyone win. */
+  async #checkConditionalWrites(): Promise<void> {
+    try {
+      const ignored = (await this.#create(CHECKED, EMPTY)) && (await this.#create(CHECKED, EMPTY));
+      if (ignored) throw Object.assign(new Error('it ignores If-None-Match'), { name: 'NotImplemented' });
+    } catch (error) {
+      this.#checked = undefined;
+      throw error;
+    }
+  }
+
+  async #create(key: string, bytes: Uint8Array): Promise<boolean> {
+    const writer = randomUUID();
+    const object = { ...this.#object(key), Body: bytes, Metadata: { writer } };
+    try {
+      await this.#settled(new this.#sdk.PutObjectCommand({ ...object, IfNoneMatch: '*' }));
+      return true;
+    } catch (error) {
+      if (statusOf(error) !== 412) throw error;
+      // What is there may be ours: the answer to an attempt was lost, and it was sent again.
+      return (await this.#writerOf(key)) === writer;
+    }
+  }
+
+  async #writerOf(key: string): Promise<string | undefined> {
+    try {
+      const { Metadata } = await this.#client.send(new this.#sdk.HeadObjectCommand(this.#object(key)));
+      return Metadata?.['writer'];
+    } catch (error) {
+      // Deleted since.
+      if (nameOf(error) === 'NotFound') return undefined;
+      throw error;
+    }
+  }
+
   /** Sends a write, again where S3 still settles another one of the same key. */
   async #settled(write: PutObjectCommand): Promise<void> {
     for (let attempt = 1; ; attempt++) {
@@ -151,23 +186,12 @@ export class S3Store implements BlobStore {
     }
   }
 
-  async #writerOf(key: string): Promise<string | undefined> {
-    try {
-      const { Metadata } = await this.#client.send(new this.#sdk.HeadObjectCommand(this.#object(key)));
-      return Metadata?.['writer'];
-    } catch (error) {
-      // Deleted since.
-      if (nameOf(error) === 'NotFound') return undefined;
-      throw this.#failed('write', `blob ${key}`, error);
-    }
-  }
-
   #object(key: string): { Bucket: string; Key: string } {
     return { Bucket: this.#bucket, Key: this.#prefix + key };
   }
 
   #where(): string {
-    return this.#host ? `${this.url} (${this.#host})` : this.url;
+    return this.url.includes(this.#host) ? this.url : `${this.url} (${this.#host})`;
   }
 
   #failed(verb: string, what: string, error: unknown): BlobStoreError {
@@ -180,8 +204,10 @@ export class S3Store implements BlobStore {
   }
 }
 
+/** The code that S3 gave, or what the SDK calls what befell it. */
 function nameOf(error: unknown): string {
-  return error instanceof Error ? error.name : 'Error';
+  const name = (error as Error | undefined)?.name ?? '';
+  return name === 'Error' ? '' : name;
 }
 
 /** An error of the network may have nothing but a code, and one of several addresses nothing but its parts. */

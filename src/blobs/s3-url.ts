@@ -23,7 +23,7 @@ export function readS3Url(url: URL): S3Place {
   const region = url.searchParams.get('region') ?? undefined;
   const pathStyle = url.searchParams.get('forcePathStyle') ?? undefined;
   // First of all, for what holds credentials must not be shown.
-  if (url.username || url.password || hasCredentials(endpoint))
+  if (url.username || url.password || endpoint?.includes('@'))
     throw refused(
       'an s3:// URL',
       'credentials do not belong in it. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
@@ -67,12 +67,6 @@ function decoded(text: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function hasCredentials(endpoint: string | undefined): boolean {
-  if (endpoint === undefined || !URL.canParse(endpoint)) return endpoint?.includes('@') ?? false;
-  const { username, password } = new URL(endpoint);
-  return username !== '' || password !== '';
 }
 
 function protocolOf(text: string): string {

