@@ -247,12 +247,14 @@ describe('a store over files', () => {
     await failing(other.get('a'), 'ECONNREFUSED', '127.0.0.1:1');
   });
 
-  test('takes its endpoint from the environment', async () => {
+  test('takes its endpoint from the environment, and names it when it fails', async () => {
     process.env['AWS_ENDPOINT_URL_S3'] = proxy.endpoint;
     try {
       const other = await openBlobs(`s3://${s3!.bucket}/failing`);
       expect(await other.get('there')).toHaveLength(100_000);
       expect(proxy.requests).toEqual(['GET']);
+      proxy.faults.push({ status: 400, code: 'OutOfOrder' });
+      await failing(other.get('there'), 'OutOfOrder', new URL(proxy.endpoint).host);
     } finally {
       delete process.env['AWS_ENDPOINT_URL_S3'];
     }
