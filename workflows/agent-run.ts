@@ -10,6 +10,7 @@ import {
   MAX_CARRY_BYTES,
   MAX_HISTORY_BYTES,
   MAX_HISTORY_EVENTS,
+  MAX_STORED_CARRY_BYTES,
 } from '../src/protocol/limits.ts';
 import { approve, records as recordsQuery, reject, waiting } from '../src/protocol/signals.ts';
 import type { StepFailure } from '../src/protocol/step.ts';
@@ -55,7 +56,8 @@ class AgentRun {
   constructor(input: unknown, carry: RunCarry | undefined) {
     const records = new RunRecords(carry?.records);
     const body = this.#body;
-    const link = new LoopLink({ agent: this.#agent, input, records, body });
+    const chain = carry?.chain ?? wf.workflowInfo().firstExecutionRunId;
+    const link = new LoopLink({ agent: this.#agent, chain, input, records, body });
     this.#input = input;
     this.#records = records;
     this.#carried = records.size;
@@ -63,7 +65,7 @@ class AgentRun {
     this.#agentFailures = carry?.agentFailures ?? 0;
     this.#link = link;
     this.#context = {
-      chain: carry?.chain ?? wf.workflowInfo().firstExecutionRunId,
+      chain,
       link,
       askedNow: (key) => this.#steps.askedNow(key),
       approvals: this.#approvals,
@@ -187,7 +189,8 @@ class AgentRun {
       ...(divergedAt !== undefined && { divergedAt }),
     };
     const bytes = jsonBytes(carry);
-    if (bytes > MAX_CARRY_BYTES) return this.#tooLargeToContinue(bytes);
+    const limit = this.#link.settings.storesPayloads ? MAX_STORED_CARRY_BYTES : MAX_CARRY_BYTES;
+    if (bytes > limit) return this.#tooLargeToContinue(bytes, limit);
     await this.#link.leave();
     this.#body.cancel();
     await wf.continueAsNew<typeof agentRun>(this.#input, carry);
@@ -198,11 +201,11 @@ class AgentRun {
     await wf.condition(() => !this.#link.awaitsTrace());
   }
 
-  #tooLargeToContinue(bytes: number): void {
+  #tooLargeToContinue(bytes: number, limit: number): void {
     const largest = largestRecord(this.#records.list);
     const named =
       largest && `; the largest is ${largest.record.kind} ${largest.record.name} with ${largest.bytes} bytes`;
-    const message = `Cannot continue as new: the records have ${bytes} bytes, the limit is ${MAX_CARRY_BYTES}${named ?? ''}.`;
+    const message = `Cannot continue as new: the records have ${bytes} bytes, the limit is ${limit}${named ?? ''}.${limit === MAX_CARRY_BYTES ? ' With a blob store it is higher: give "blobs" to AgentsPlugin.' : ''}`;
     this.#tooLarge = { name: 'RecordsTooLargeError', message };
     wf.log.warn(`${message} The run goes on in its present history and fails when that is full.`);
   }

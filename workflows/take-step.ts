@@ -34,7 +34,7 @@ export interface InFlight {
 }
 
 /** What a step's answer is, without what the run itself knows; and what the loop asks next, if that came with it. */
-export type Answer = Pick<StepRecord, 'value' | 'failure' | 'usage'> & { ahead?: Ahead };
+export type Answer = Pick<StepRecord, 'value' | 'blob' | 'failure' | 'usage'> & { ahead?: Ahead };
 
 /** What taking a step needs of its run. */
 export interface StepContext {
@@ -175,9 +175,9 @@ async function tool(run: StepContext, flight: InFlight, eager: boolean): Promise
       });
       // Our own tools refuse this themselves; what a worker in another language sent, JSON would turn into something else.
       if (ArrayBuffer.isView(result)) return { failure: bytesFailure(`tool ${step.name}`) };
-      return isEnvelope(result)
-        ? { value: result.value, ...(result[AHEAD] && { ahead: result[AHEAD] }) }
-        : { value: result };
+      if (!isEnvelope(result)) return { value: result };
+      const { value, blob, [AHEAD]: ahead } = result;
+      return { ...(blob ? { blob } : { value }), ...(ahead && { ahead }) };
     } catch (error) {
       const failure = activityOutcome(error);
       if (!failure) throw error;
@@ -274,9 +274,10 @@ async function call(run: StepContext, flight: InFlight): Promise<Answer | undefi
     return undefined;
   }
   if (result.moved) return undefined; // the host itself does not know the closure: its loop is gone
-  const { usage, ahead } = result;
+  const { usage, ahead, blob } = result;
   return {
     ...('value' in result && { value: result.value }),
+    ...(blob && { blob }),
     ...(usage && { usage }),
     ...(ahead && { ahead }),
   };

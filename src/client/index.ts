@@ -1,4 +1,5 @@
 /** For whoever starts agents and answers them; loads neither a worker nor a framework. */
+export { BlobsPlugin } from './blobs-plugin.ts';
 export {
   approve,
   type ApproveInput,

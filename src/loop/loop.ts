@@ -10,7 +10,7 @@ import type { Step, StepRecord } from '../protocol/step.ts';
 import { currentPosition, runAtTop } from './current-loop.ts';
 import { type Delivered, Delivery } from './delivery.ts';
 import { fieldHashes, fingerprint } from './fingerprint.ts';
-import { assertRecordable } from './recordable.ts';
+import { assertFits, assertRecordable } from './recordable.ts';
 
 /** What a closure of the loop answers. */
 export interface CallAnswer {
@@ -45,6 +45,10 @@ interface Asked {
 /** What a loop is built from. */
 export interface LoopSource {
   runId: string;
+  /** First run id of the chain. */
+  chain: string;
+  /** The largest payload that can be sent, in bytes. */
+  maxPayloadBytes: number;
   /** Keys of the steps that earlier loops asked and that have no record. */
   pending: readonly string[];
   /** Those of them that were asked since a loop with changed code left the recorded path. */
@@ -62,6 +66,8 @@ const LONG_WAITS = new Set(['approval', 'sleep', 'agent']);
 
 export class Loop {
   readonly runId: string;
+  /** First run id of the chain. */
+  readonly chain: string;
   /** Not to be guessed: who knows it may tell the run what the loop asks. */
   readonly epoch = randomBytes(9).toString('base64url');
   readonly abort = new AbortController();
@@ -83,6 +89,7 @@ export class Loop {
 
   constructor(source: LoopSource) {
     this.runId = source.runId;
+    this.chain = source.chain;
     this.#source = source;
     this.#delivery = new Delivery({
       pending: source.pending,
@@ -131,6 +138,7 @@ export class Loop {
     if (this.cancelled && !shielded) throw new CancelledFailure('The run was cancelled.');
     const { kind, name, input, approval, heartbeats, readOnly, options, closure } = request;
     assertRecordable(input, `The input of ${kind} ${name}`);
+    assertFits(input, `The input of ${kind} ${name}`, this.#source.maxPayloadBytes);
     const key = this.#delivery.keyFor(
       this.keyOf({ kind, name, request: request.request, scope }),
       readOnly === true,
@@ -168,6 +176,12 @@ export class Loop {
     const occurrence = (this.#occurrences.get(print) ?? 0) + 1;
     this.#occurrences.set(print, occurrence);
     return occurrence === 1 ? print : `${print}.${occurrence}`;
+  }
+
+  /** What a step that waits for its answer is called, for messages. */
+  titleOf(key: string): string {
+    const { kind, name } = this.#asked.get(key)?.step ?? {};
+    return kind === undefined ? 'a step' : `${kind} ${name}`;
   }
 
   closure(key: string): Closure | undefined {

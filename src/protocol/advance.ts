@@ -1,13 +1,17 @@
 /** What the run and the process that holds its loop say to each other. Types only. */
 import type { Duration, RetryPolicy } from '@temporalio/common';
-import type { AHEAD } from './names.ts';
+import type { AHEAD, LOCAL_INPUT } from './names.ts';
 import type { PendingApproval } from './signals.ts';
-import type { Step, StepFailure, StepRecord } from './step.ts';
+import type { AnswerBlob, Step, StepFailure, StepRecord } from './step.ts';
 import type { Usage } from './usage.ts';
 
 /** What the run tells the host when it wants the loop to go on. Never in history: a local activity's input is not recorded. */
 export interface AdvanceInput {
+  /** Comes first: payloads that begin so are not kept in a blob store. */
+  [LOCAL_INPUT]: 1;
   agent: string;
+  /** First run id of the chain. */
+  chain: string;
   input: unknown;
   /** The loop the run knows; absent: build one from all records. */
   epoch?: string | undefined;
@@ -55,6 +59,8 @@ export interface RunSettings {
   agentRetries?: number;
   /** How long a loop beside a long wait must be quiet until nobody watches it, in milliseconds. */
   watchForMs?: number;
+  /** Payloads of any size are kept outside the history. */
+  storesPayloads?: true;
   /** Records at which the run continues as new, if sooner than the server suggests; for tests. */
   continueAfterRecords?: number;
 }
@@ -78,6 +84,8 @@ export interface Advance {
   crowded?: true;
   /** This process has no loop that is where the run is; why. */
   lost?: string;
+  /** This process cannot build the loop as it is set up; why. Fails the workflow task, not the run. */
+  unable?: string;
   /** A loop was built: its name, where it lives, and what the run must know. */
   built?: {
     epoch: string;
@@ -149,6 +157,8 @@ export interface CallResult {
   /** The loop is not in this process; nothing else is said then. */
   moved?: true;
   value?: unknown;
+  /** Stands in the place of a large value. */
+  blob?: AnswerBlob;
   usage?: Usage;
   ahead?: Ahead;
 }
@@ -156,6 +166,8 @@ export interface CallResult {
 /** What the activity of a tool answers, if not just the tool's result. */
 export interface ToolEnvelope {
   value?: unknown;
+  /** Stands in the place of a large value. */
+  blob?: AnswerBlob;
   /** `null`: none; the result itself has such a field. */
   [AHEAD]: Ahead | null;
 }

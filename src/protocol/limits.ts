@@ -6,6 +6,8 @@ export const MAX_PAYLOAD_BYTES = 2 * 1024 * 1024 - 16 * 1024;
 export const MAX_BATCH_BYTES = 512 * 1024;
 /** Records a run may carry to the next one: beside them stand input, decisions and counters. */
 export const MAX_CARRY_BYTES = 1_500_000;
+/** The same where payloads are kept in a blob store: what a worker's memory and one read of the store should bear. */
+export const MAX_STORED_CARRY_BYTES = 64 * 1024 * 1024;
 /** Steps in flight: the server takes at most 2,000 pending activities, children and timers each. */
 export const MAX_IN_FLIGHT = 500;
 /**

@@ -12,6 +12,9 @@ export const AWAIT_LOOP = 'agents.awaitLoop';
 /** Field of a tool activity's result that holds what the loop asks next. */
 export const AHEAD = '__agents_ahead';
 
+/** First field of the input of a local activity, which no history has. */
+export const LOCAL_INPUT = '__agents_local';
+
 /** Signal: a loop has something for its run. */
 export const POKE_SIGNAL = '__agents_poke';
 /** Signal: a process begins to build a loop in a task that was tried before. */

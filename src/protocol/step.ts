@@ -68,12 +68,21 @@ export interface StepFailure {
   recoverable?: true;
 }
 
+/** A large answer that is kept in a blob store. */
+export interface AnswerBlob {
+  /** Where in the store. */
+  key: string;
+  bytes: number;
+}
+
 /** The recorded answer to a step: a value (absent: `undefined`) or a failure. */
 export interface StepRecord {
   key: string;
   kind: StepKind;
   name: string;
   value?: unknown;
+  /** Stands in the place of a large value. */
+  blob?: AnswerBlob;
   failure?: StepFailure;
   usage?: Usage;
   /** How often the run started it; retries inside Temporal's own policy are not counted. */

@@ -5,11 +5,11 @@ import { assertRecordable } from '../loop/recordable.ts';
 import { type Tool, toolArguments } from './tool-options.ts';
 
 /** Our own activity ids: the chain's first run id and the step's key. */
-const OUR_ACTIVITY_ID = /^[0-9a-f-]{36}:([0-9a-f]{24}.*)$/;
+const OUR_ACTIVITY_ID = /^(?<chain>[0-9a-f-]{36}):(?<key>[0-9a-f]{24}.*)$/;
 
-/** The key of the step that an activity is for; `undefined`: it is none of ours. */
-export function stepKeyOf(activityId: string): string | undefined {
-  return OUR_ACTIVITY_ID.exec(activityId)?.[1];
+/** The run and the step that an activity is for; `undefined`: it is none of ours. */
+export function ourActivity(activityId: string): { chain: string; key: string } | undefined {
+  return OUR_ACTIVITY_ID.exec(activityId)?.groups as { chain: string; key: string } | undefined;
 }
 
 /**
@@ -37,6 +37,5 @@ export async function runToolBody(
 /** For a call that a user's own workflow schedules: made from that run and its activity id, so equal for its attempts. */
 function idempotencyKey(): string {
   const { activityId, workflowExecution } = Context.current().info;
-  const isOurs = stepKeyOf(activityId) !== undefined;
-  return isOurs ? activityId : `${workflowExecution?.runId ?? ''}:${activityId}`;
+  return ourActivity(activityId) ? activityId : `${workflowExecution?.runId ?? ''}:${activityId}`;
 }

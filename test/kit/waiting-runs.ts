@@ -20,13 +20,10 @@ export async function untilWaiting(
 
 /** Waits until an approval waits, or the run is over; answers whether it waits. */
 export async function untilWaitingOrOver(handle: WorkflowHandle, id: string): Promise<boolean> {
-  const seen = await until(
-    async () => {
-      if ((await handle.describe()).status.name !== 'RUNNING') return 'over';
-      return (await pendingOf(handle)).some((pending) => pending.id === id) && 'waits';
-    },
-    `${handle.workflowId} waits for ${id} or ends`,
-  );
+  const seen = await until(async () => {
+    if ((await handle.describe()).status.name !== 'RUNNING') return 'over';
+    return (await pendingOf(handle)).some((pending) => pending.id === id) && 'waits';
+  }, `${handle.workflowId} waits for ${id} or ends`);
   return seen === 'waits';
 }
 

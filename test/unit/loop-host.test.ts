@@ -5,6 +5,8 @@ import { type Agent, agent, nonCancellable, sleep, step } from '../../src/index.
 import { askStep } from '../../src/loop/ask.ts';
 import { LoopHost, type LoopHostOptions } from '../../src/loop/loop-host.ts';
 import type { Advance, AdvanceInput } from '../../src/protocol/advance.ts';
+import { MAX_PAYLOAD_BYTES } from '../../src/protocol/limits.ts';
+import { LOCAL_INPUT } from '../../src/protocol/names.ts';
 import type { Step } from '../../src/protocol/step.ts';
 import { recordWith } from '../kit/record.ts';
 
@@ -36,6 +38,7 @@ function hostOf(
     taskQueue: 'agents',
     agents: new Map(agents.map((each) => [each.agentName, each])),
     servedTools: new Set(),
+    storage: { maxPayloadBytes: MAX_PAYLOAD_BYTES },
     settings: {},
     parkAfterMs: MINUTE,
     maxLoops: 100,
@@ -62,7 +65,9 @@ function hostOf(
     await host.advance(
       { runId, workflowId: runId, client },
       {
+        [LOCAL_INPUT]: 1,
         agent: agents[0]!.agentName,
+        chain: runId,
         input: undefined,
         from: 0,
         records: [],
@@ -190,7 +195,7 @@ describe('an agent that this worker lacks', () => {
 
   test('is left to other workers', async () => {
     const { advance } = hostOf([two]);
-    expect(await advance(input)).toEqual({ lost: 'unknown agent' });
+    expect(await advance(input)).toEqual({ unable: 'This worker has no agent named "unknown".' });
   });
 
   test('ends its run after a while, by name', async () => {
