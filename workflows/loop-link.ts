@@ -29,6 +29,7 @@ export interface LinkState {
   inFlight: number;
   open: readonly [string, boolean][];
   divergedAt: number | undefined;
+  pinned: number | undefined;
 }
 
 export class LoopLink {
@@ -128,7 +129,7 @@ export class LoopLink {
    * the answer took account of (`took`), not by what is known when it comes, so that a replay, which may know of them
    * before, does the same.
    */
-  async advance({ inFlight, open, divergedAt }: LinkState): Promise<Advance> {
+  async advance({ inFlight, open, divergedAt, pinned }: LinkState): Promise<Advance> {
     const builds = this.epoch === undefined || this.isLost();
     const from = builds ? 0 : this.from;
     const { agent, chain, input, records } = this.#options;
@@ -149,6 +150,7 @@ export class LoopLink {
             pending: open.map(([key]) => key),
             pendingChanged: open.filter(([, changed]) => changed).map(([key]) => key),
             ...(divergedAt !== undefined && { divergedAt }),
+            ...(pinned !== undefined && { pinned }),
             ...(this.#deaths > 0 && { deaths: this.#deaths }),
           }
         : { epoch: this.epoch }),

@@ -46,6 +46,10 @@ export class PayloadTooLargeError extends AgentError {}
 export class RecordsTooLargeError extends AgentError {}
 /** A framework's version, or a feature of it, that this version does not support. */
 export class UnsupportedError extends AgentError {}
+/** The server does not know a run, or has forgotten it. */
+export class RunNotFoundError extends AgentError {}
+/** A run is not in the state that what was asked of it needs. */
+export class RunStateError extends AgentError {}
 /** A blob store has no blob of that key. */
 export class BlobNotFoundError extends AgentError {}
 /** A blob store cannot be reached, or refuses; the message names the store, and the cause is what it said. */
@@ -69,6 +73,8 @@ const CLASSES = [
   PayloadTooLargeError,
   RecordsTooLargeError,
   UnsupportedError,
+  RunNotFoundError,
+  RunStateError,
   BlobNotFoundError,
   BlobStoreError,
   ConcurrencyError,

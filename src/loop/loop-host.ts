@@ -292,7 +292,7 @@ function patience({ inFlight, records, acts }: AdvanceInput): number {
 function keepLoop(
   kept: Map<string, Kept>,
   { runId, workflowId, client }: RunContact,
-  { input, chain, pending = [], pendingChanged = [], divergedAt }: AdvanceInput,
+  { input, chain, pending = [], pendingChanged = [], divergedAt, pinned }: AdvanceInput,
   host: {
     agent: Agent;
     maxPayloadBytes: number;
@@ -314,6 +314,7 @@ function keepLoop(
     pending,
     pendingChanged,
     divergedAt,
+    pinned,
     ready: () => poke.ready(),
     serves: (tool) => host.serves(tool),
     body: async (self) => {

@@ -54,6 +54,8 @@ export interface LoopSource {
   /** Those of them that were asked since a loop with changed code left the recorded path. */
   pendingChanged: readonly string[];
   divergedAt: number | undefined;
+  /** Of a fork: so many records stand whatever its code asks. */
+  pinned?: number | undefined;
   body(loop: Loop): Promise<unknown>;
   /** It has something for its run, and no `advance` waits for it. */
   ready(): void;
@@ -95,6 +97,7 @@ export class Loop {
       pending: source.pending,
       pendingChanged: source.pendingChanged,
       divergedAt: source.divergedAt,
+      pinned: source.pinned,
       isAsked: (key) => this.#asked.has(key),
       settle: (record) => this.#settle(record),
       settled: () => this.#wake(),
@@ -139,10 +142,9 @@ export class Loop {
     const { kind, name, input, approval, heartbeats, readOnly, options, closure } = request;
     assertRecordable(input, `The input of ${kind} ${name}`);
     assertFits(input, `The input of ${kind} ${name}`, this.#source.maxPayloadBytes);
-    const key = this.#delivery.keyFor(
-      this.keyOf({ kind, name, request: request.request, scope }),
-      readOnly === true,
-    );
+    const asked = this.keyOf({ kind, name, request: request.request, scope });
+    const key =
+      kind === 'turn' ? this.#delivery.turnKeyFor(asked) : this.#delivery.keyFor(asked, readOnly === true);
     const step: Step = {
       no: 0,
       key,

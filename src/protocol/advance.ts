@@ -36,6 +36,8 @@ export interface AdvanceInput {
   pendingChanged?: string[];
   /** At a build: how many records there were when a loop with changed code last left the recorded path. */
   divergedAt?: number;
+  /** At a build: so many records stand whatever the loop's code asks. */
+  pinned?: number;
   /** At a build: how many processes died of late, one after the other, while the loop's own code ran and asked nothing. */
   deaths?: number;
   /** The workflow task timeout of the run, in milliseconds. */
@@ -102,6 +104,26 @@ export interface Advance {
   divergedAt?: number;
 }
 
+/** The second argument of a run that goes on from another, or is a child of one that does. */
+export interface RunOrigin {
+  version: 1;
+  /** The run whose records it starts with. */
+  from?: {
+    workflowId: string;
+    runId: string;
+    /** A fork: how many of the records are kept; absent: a run that is resumed has them all. */
+    fork?: { keep: number };
+  };
+  /** Tools that may have an effect need a person's approval. */
+  asksEffects?: true;
+}
+
+/** What the activity that reads another run answers. */
+export interface RunRead {
+  input: unknown;
+  carry: RunCarry;
+}
+
 /** The second argument of a run that was continued as new. */
 export interface RunCarry {
   version: 1;
@@ -117,6 +139,12 @@ export interface RunCarry {
   open: [string, boolean][];
   agentFailures: number;
   divergedAt?: number;
+  /** Of a resumed run: keys of the tools that were under way when the one before ended. */
+  underWay?: string[];
+  /** Of a fork: so many records stand whatever its code asks now. */
+  pinned?: number;
+  /** Tools that may have an effect need a person's approval. */
+  asksEffects?: true;
 }
 
 /** Approvals as they go over to the next run of the chain. */
