@@ -28,7 +28,7 @@ export interface ForkOptions {
   taskQueue?: string;
 }
 
-const ENDED_BADLY = ['FAILED', 'CANCELLED', 'TERMINATED', 'TIMED_OUT'];
+const ENDED_BADLY = new Set(['FAILED', 'CANCELLED', 'TERMINATED', 'TIMED_OUT']);
 
 /**
  * Goes on with a run that failed, was cancelled or terminated, or timed out: as a new run of the same workflow id, with
@@ -42,7 +42,7 @@ export async function resume(
   { runId }: ResumeOptions = {},
 ): Promise<WorkflowHandleWithFirstExecutionRunId> {
   const run = await describe(client, workflowId, runId);
-  if (!ENDED_BADLY.includes(run.status)) {
+  if (!ENDED_BADLY.has(run.status)) {
     throw new RunStateError(
       `Cannot resume workflow ${workflowId}: its run ${run.runId} is ${run.status}. What is not over goes on by itself; of a run that completed, a fork can be made.`,
     );

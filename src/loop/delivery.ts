@@ -97,10 +97,13 @@ export class Delivery {
    * The key under which a turn is asked: in a fork, that of the next turn which stands, whatever is asked now.
    */
   turnKeyFor(key: string): string {
-    const { pinned = 0, isAsked } = this.#options;
+    const { pinned = 0 } = this.#options;
     if (pinned === 0 || this.#indexOf.has(key)) return key;
     const stands = this.#queue.find(
-      (record) => record.kind === 'turn' && this.#indexOf.get(record.key)! < pinned && !isAsked(record.key),
+      (record) =>
+        record.kind === 'turn' &&
+        this.#indexOf.get(record.key)! < pinned &&
+        !this.#options.isAsked(record.key),
     );
     return stands?.key ?? key;
   }

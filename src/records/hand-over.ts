@@ -31,7 +31,10 @@ export function forkedCarry(carry: RunCarry, keep: number, chain: string): RunCa
   const kept = new Set(records.map(({ key }) => key));
   const asked = carry.approvals.asked
     .filter(([key]) => kept.has(key.split('?')[0]!))
-    .map(([key, { open: _, ...decided }]): (typeof carry.approvals.asked)[number] => [key, decided]);
+    .map(([key, { id, decision }]): (typeof carry.approvals.asked)[number] => [
+      key,
+      { id, ...(decision && { decision }) },
+    ]);
   const { divergedAt } = carry;
   return {
     version: 1,
