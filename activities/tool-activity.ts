@@ -20,15 +20,16 @@ export function createToolActivity(tool: Tool<any, any, any>, storage: PayloadSt
     const context = Context.current();
     try {
       return await whileHeartbeating(async () => {
-        const value = await runToolBody(tool, input, context.cancellationSignal);
-        const ours = ourActivity(context.info.activityId);
+        const { cancellationSignal: signal, info } = context;
+        const { value, cached } = await runToolBody(tool, input, signal, storage.toolCache);
+        const ours = ourActivity(info.activityId);
         if (!ours) return value; // of a user's own workflow
         const what = `The result of tool ${tool.options.name}`;
         const stored = await storedAnswer(storage, ours.chain, { value }, what);
         const ahead = host && (await goAhead(host, ours.key, { value }));
         const looksSo = typeof value === 'object' && value !== null && Object.hasOwn(value, AHEAD);
-        if (!ahead && !looksSo && !stored.blob) return value;
-        return { ...stored, [AHEAD]: ahead ?? null } satisfies ToolEnvelope;
+        if (!ahead && !looksSo && !stored.blob && !cached) return value;
+        return { ...stored, ...(cached && { cached }), [AHEAD]: ahead ?? null } satisfies ToolEnvelope;
       });
     } catch (error) {
       const cancelled = await cancellationOf(context);

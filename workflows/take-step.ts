@@ -34,7 +34,7 @@ export interface InFlight {
 }
 
 /** What a step's answer is, without what the run itself knows; and what the loop asks next, if that came with it. */
-export type Answer = Pick<StepRecord, 'value' | 'blob' | 'failure' | 'usage'> & { ahead?: Ahead };
+export type Answer = Pick<StepRecord, 'value' | 'blob' | 'failure' | 'usage' | 'cached'> & { ahead?: Ahead };
 
 /** What taking a step needs of its run. */
 export interface StepContext {
@@ -195,8 +195,12 @@ async function tool(run: StepContext, flight: InFlight, eager: boolean): Promise
       // Our own tools refuse this themselves; what a worker in another language sent, JSON would turn into something else.
       if (ArrayBuffer.isView(result)) return { failure: bytesFailure(`tool ${step.name}`) };
       if (!isEnvelope(result)) return { value: result };
-      const { value, blob, [AHEAD]: ahead } = result;
-      return { ...(blob ? { blob } : { value }), ...(ahead && { ahead }) };
+      const { value, blob, cached, [AHEAD]: ahead } = result;
+      return {
+        ...(blob ? { blob } : { value }),
+        ...(cached && { cached }),
+        ...(ahead && { ahead }),
+      };
     } catch (error) {
       const failure = activityOutcome(error);
       if (!failure) throw error;
@@ -293,10 +297,11 @@ async function call(run: StepContext, flight: InFlight): Promise<Answer | undefi
     return undefined;
   }
   if (result.moved) return undefined; // the host itself does not know the closure: its loop is gone
-  const { usage, ahead, blob } = result;
+  const { usage, ahead, blob, cached } = result;
   return {
     ...('value' in result && { value: result.value }),
     ...(blob && { blob }),
+    ...(cached && { cached }),
     ...(usage && { usage }),
     ...(ahead && { ahead }),
   };

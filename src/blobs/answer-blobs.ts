@@ -2,6 +2,7 @@
 import type { LoadedDataConverter } from '@temporalio/common';
 import type { AnswerBlob } from '../protocol/step.ts';
 import { withoutBlobCodec } from './blob-codec.ts';
+import type { ToolCache } from '../tools/tool-cache.ts';
 import type { BlobStore } from './blob-store.ts';
 import { bytesAt, keepBytes, type RunOwner } from './run-blobs.ts';
 import { seal, unseal } from './sealed.ts';
@@ -16,6 +17,8 @@ export const ANSWER_THRESHOLD = 256 * 1024;
 export interface PayloadStorage {
   /** Keeps large answers outside the history. */
   answers?: AnswerBlobs;
+  /** Keeps answers of tools that are used again. */
+  toolCache?: ToolCache;
   /** The largest payload it can send, in bytes; `Infinity` if larger ones are kept outside the history. */
   maxPayloadBytes: number;
 }

@@ -253,7 +253,7 @@ export class LoopHost {
     }
     const loop = keepLoop(this.#kept, contact, input, {
       agent,
-      maxPayloadBytes: this.storage.maxPayloadBytes,
+      storage: this.storage,
       serves: (tool) => this.#options.servedTools.has(tool),
       gone: (lost) => this.#drop(lost, 'its run is gone'),
     });
@@ -295,7 +295,7 @@ function keepLoop(
   { input, chain, pending = [], pendingChanged = [], divergedAt, pinned }: AdvanceInput,
   host: {
     agent: Agent;
-    maxPayloadBytes: number;
+    storage: PayloadStorage;
     serves: (tool: object) => boolean;
     gone: (loop: Loop) => void;
   },
@@ -310,7 +310,8 @@ function keepLoop(
   const loop: Loop = new Loop({
     runId,
     chain,
-    maxPayloadBytes: host.maxPayloadBytes,
+    maxPayloadBytes: host.storage.maxPayloadBytes,
+    toolCache: host.storage.toolCache,
     pending,
     pendingChanged,
     divergedAt,
@@ -319,7 +320,7 @@ function keepLoop(
     serves: (tool) => host.serves(tool),
     body: async (self) => {
       const output = await agent.execute(input, { signal: self.abort.signal });
-      assertFits(output, `The output of agent ${agent.agentName}`, host.maxPayloadBytes);
+      assertFits(output, `The output of agent ${agent.agentName}`, host.storage.maxPayloadBytes);
       return output;
     },
   });

@@ -6,9 +6,10 @@ import { fromStepFailure, isFinal, toStepFailure } from '../errors/failure.ts';
 import type { Usage } from '../protocol/usage.ts';
 import type { Advance, LoopEnd } from '../protocol/advance.ts';
 import { MAX_BATCH_BYTES } from '../protocol/limits.ts';
-import type { Step, StepRecord } from '../protocol/step.ts';
+import type { CachedFrom, Step, StepRecord } from '../protocol/step.ts';
 import { currentPosition, runAtTop } from './current-loop.ts';
 import { type Delivered, Delivery } from './delivery.ts';
+import type { ToolCache } from '../tools/tool-cache.ts';
 import { fieldHashes, fingerprint } from './fingerprint.ts';
 import { assertFits, assertRecordable } from './recordable.ts';
 
@@ -16,6 +17,7 @@ import { assertFits, assertRecordable } from './recordable.ts';
 export interface CallAnswer {
   value?: unknown;
   usage?: Usage;
+  cached?: CachedFrom;
 }
 
 /** Runs in the host, under an activity; the signal fires when nobody wants the answer. */
@@ -61,6 +63,8 @@ export interface LoopSource {
   ready(): void;
   /** Whether a worker serves this tool as an activity of its own name. */
   serves(tool: object): boolean;
+  /** Answers of tools that are used again. */
+  toolCache?: ToolCache | undefined;
 }
 
 /** Kinds whose answer may take days. */
@@ -111,6 +115,10 @@ export class Loop {
 
   serves(tool: object): boolean {
     return this.#source.serves(tool);
+  }
+
+  get toolCache(): ToolCache | undefined {
+    return this.#source.toolCache;
   }
 
   async #run(): Promise<void> {

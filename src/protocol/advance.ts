@@ -2,7 +2,7 @@
 import type { Duration, RetryPolicy } from '@temporalio/common';
 import type { AHEAD, LOCAL_INPUT } from './names.ts';
 import type { PendingApproval } from './signals.ts';
-import type { AnswerBlob, Step, StepFailure, StepRecord } from './step.ts';
+import type { AnswerBlob, CachedFrom, Step, StepFailure, StepRecord } from './step.ts';
 import type { Usage } from './usage.ts';
 
 /** What the run tells the host when it wants the loop to go on. Never in history: a local activity's input is not recorded. */
@@ -188,6 +188,7 @@ export interface CallResult {
   /** Stands in the place of a large value. */
   blob?: AnswerBlob;
   usage?: Usage;
+  cached?: CachedFrom;
   ahead?: Ahead;
 }
 
@@ -196,6 +197,7 @@ export interface ToolEnvelope {
   value?: unknown;
   /** Stands in the place of a large value. */
   blob?: AnswerBlob;
+  cached?: CachedFrom;
   /** `null`: none; the result itself has such a field. */
   [AHEAD]: Ahead | null;
 }

@@ -2,6 +2,7 @@ import { Context } from '@temporalio/activity';
 import { toApplicationFailure } from '../errors/failure.ts';
 import { runOutside } from '../loop/current-loop.ts';
 import { assertRecordable } from '../loop/recordable.ts';
+import type { CacheCaller, CachedAnswer, ToolCache } from './tool-cache.ts';
 import { type Tool, toolArguments } from './tool-options.ts';
 
 /** Our own activity ids: the chain's first run id and the step's key. */
@@ -20,18 +21,35 @@ export async function runToolBody(
   tool: Tool<any, any, any>,
   input: unknown,
   signal: AbortSignal,
-): Promise<unknown> {
-  const { name, execute } = tool.options;
+  cache?: ToolCache,
+): Promise<CachedAnswer> {
+  const { name, execute, cache: rule = 'off' } = tool.options;
   try {
     const args = await toolArguments(tool, input);
-    const result = await runOutside(
-      async () => await execute!(args, { idempotencyKey: idempotencyKey(), signal }),
-    );
-    assertRecordable(result, `The result of tool ${name}`);
-    return result;
+    const body = async (): Promise<unknown> => {
+      const result = await runOutside(
+        async () => await execute!(args, { idempotencyKey: idempotencyKey(), signal }),
+      );
+      assertRecordable(result, `The result of tool ${name}`);
+      return result;
+    };
+    if (!cache || rule === 'off') return { value: await body() };
+    return await cache.through(tool, args, caller(), body);
   } catch (error) {
     throw toApplicationFailure(error);
   }
+}
+
+function caller(): CacheCaller {
+  const { info, client } = Context.current();
+  const { workflowId, runId } = info.workflowExecution!;
+  return {
+    namespace: info.activityNamespace,
+    workflowId,
+    runId,
+    chain: ourActivity(info.activityId)?.chain ?? runId,
+    converter: client.options.loadedDataConverter,
+  };
 }
 
 /** For a call that a user's own workflow schedules: made from that run and its activity id, so equal for its attempts. */

@@ -25,6 +25,7 @@ import type { RunSettings } from '../protocol/advance.ts';
 import { MAX_PAYLOAD_BYTES } from '../protocol/limits.ts';
 import { ADVANCE, AWAIT_LOOP } from '../protocol/names.ts';
 import { assertKnownOptions } from '../known-options.ts';
+import { ToolCache } from '../tools/tool-cache.ts';
 import { byName, declared } from '../tools/declared.ts';
 import type { Tool } from '../tools/tool-options.ts';
 import { outliveSignals } from './outlive-signals.ts';
@@ -117,9 +118,10 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
     const tools = byName(this.#options.tools ?? declared);
     const blobs =
       this.#blobs ?? blobsBeside(options.connection === undefined ? DEFAULT_ADDRESS : this.#address);
+    if (!blobs) assertNoneCached(tools.values());
     const { activities, ...rest } = withBlobCodec(options, blobs);
     const storage: PayloadStorage = {
-      ...(blobs && { answers: new AnswerBlobs(blobs) }),
+      ...(blobs && { answers: new AnswerBlobs(blobs), toolCache: new ToolCache(blobs) }),
       maxPayloadBytes: blobs || rest.dataConverter?.externalStorage ? Infinity : MAX_PAYLOAD_BYTES,
     };
     const taken = [...tools.keys()].find((name) => activities && Object.hasOwn(activities, name));
@@ -226,6 +228,15 @@ const DEFAULT_ADDRESS = 'localhost:7233';
 
 function blobsBeside(address: string | undefined): BlobStore | undefined {
   return isLoopback(address) ? defaultBlobs() : undefined;
+}
+
+function assertNoneCached(tools: Iterable<Tool<any, any, any>>): void {
+  for (const { options } of tools) {
+    if ((options.cache ?? 'off') === 'off') continue;
+    throw new DeclarationError(
+      `Cannot serve tool "${options.name}": "cache" needs a blob store. Give "blobs" to AgentsPlugin.`,
+    );
+  }
 }
 
 /** Defaults for the worker of the agents' task queue; each measured, see docs/settings.md. */
