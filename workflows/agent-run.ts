@@ -55,7 +55,8 @@ class AgentRun {
   constructor(input: unknown, carry: RunCarry | undefined) {
     const records = new RunRecords(carry?.records);
     const body = this.#body;
-    const link = new LoopLink({ agent: this.#agent, input, records, body });
+    const chain = carry?.chain ?? wf.workflowInfo().firstExecutionRunId;
+    const link = new LoopLink({ agent: this.#agent, chain, input, records, body });
     this.#input = input;
     this.#records = records;
     this.#carried = records.size;
@@ -63,7 +64,7 @@ class AgentRun {
     this.#agentFailures = carry?.agentFailures ?? 0;
     this.#link = link;
     this.#context = {
-      chain: carry?.chain ?? wf.workflowInfo().firstExecutionRunId,
+      chain,
       link,
       askedNow: (key) => this.#steps.askedNow(key),
       approvals: this.#approvals,

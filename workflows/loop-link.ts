@@ -16,6 +16,8 @@ const DEFAULT_HEARTBEAT = '10 seconds';
 
 export interface LoopLinkOptions {
   agent: string;
+  /** First run id of the chain. */
+  chain: string;
   input: unknown;
   records: RunRecords;
   /** Everything a cancel of the run reaches. */
@@ -129,7 +131,7 @@ export class LoopLink {
   async advance({ inFlight, open, divergedAt }: LinkState): Promise<Advance> {
     const builds = this.epoch === undefined || this.isLost();
     const from = builds ? 0 : this.from;
-    const { agent, input, records } = this.#options;
+    const { agent, chain, input, records } = this.#options;
     const got = await advance({
       agent,
       input,
@@ -142,6 +144,7 @@ export class LoopLink {
       ...this.#task(),
       ...(builds
         ? {
+            chain,
             pending: open.map(([key]) => key),
             pendingChanged: open.filter(([, changed]) => changed).map(([key]) => key),
             ...(divergedAt !== undefined && { divergedAt }),

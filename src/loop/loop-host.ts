@@ -7,6 +7,7 @@ import type { Agent } from '../agent.ts';
 import type { Advance, AdvanceInput, Ahead, RunSettings, Took, WatchResult } from '../protocol/advance.ts';
 import { MAX_DEATHS } from '../protocol/limits.ts';
 import { BUILD_SIGNAL, POKE_SIGNAL } from '../protocol/names.ts';
+import type { MemoryStore } from '../memory/memory-store.ts';
 import { Loop } from './loop.ts';
 import { Poke } from './poke.ts';
 import { RunningCalls } from './running-calls.ts';
@@ -55,6 +56,8 @@ export class LoopHost {
   /** The task queue that only this process polls. */
   readonly queue: string;
   readonly calls = new RunningCalls();
+  /** What the agents' memory is kept in; set before the first loop is built. */
+  memory: MemoryStore | undefined;
   readonly #options: LoopHostOptions;
   /** How far this machine's clock is behind the server's, in milliseconds: 0 or less. */
   #behind = 0;
@@ -217,6 +220,7 @@ export class LoopHost {
     }
     const loop = keepLoop(this.#kept, contact, input, {
       agent,
+      memory: this.memory,
       serves: (tool) => this.#options.servedTools.has(tool),
       gone: (lost) => this.#drop(lost, 'its run is gone'),
     });
@@ -255,10 +259,15 @@ function patience({ inFlight, records, acts }: AdvanceInput): number {
 function keepLoop(
   kept: Map<string, Kept>,
   { runId, workflowId, client }: RunContact,
-  { input, pending = [], pendingChanged = [], divergedAt }: AdvanceInput,
-  host: { agent: Agent; serves: (tool: object) => boolean; gone: (loop: Loop) => void },
+  { input, chain = runId, pending = [], pendingChanged = [], divergedAt }: AdvanceInput,
+  host: {
+    agent: Agent;
+    memory: MemoryStore | undefined;
+    serves: (tool: object) => boolean;
+    gone: (loop: Loop) => void;
+  },
 ): Loop {
-  const { agent } = host;
+  const { agent, memory } = host;
   const poke = new Poke({
     send: async () => await client.workflow.getHandle(workflowId, runId).signal(POKE_SIGNAL, loop.epoch),
     needed: () => loop.mustTell && kept.get(runId)?.loop === loop,
@@ -267,6 +276,10 @@ function keepLoop(
   });
   const loop: Loop = new Loop({
     runId,
+    workflowId,
+    agent: agent.agentName,
+    chain,
+    memory,
     pending,
     pendingChanged,
     divergedAt,

@@ -7,6 +7,7 @@ import type { Usage } from '../protocol/usage.ts';
 import type { Advance, LoopEnd } from '../protocol/advance.ts';
 import { MAX_BATCH_BYTES } from '../protocol/limits.ts';
 import type { Step, StepRecord } from '../protocol/step.ts';
+import type { MemoryStore } from '../memory/memory-store.ts';
 import { currentPosition, runAtTop } from './current-loop.ts';
 import { type Delivered, Delivery } from './delivery.ts';
 import { fieldHashes, fingerprint } from './fingerprint.ts';
@@ -30,9 +31,10 @@ export interface StepRequest extends Pick<
   request: unknown;
   /**
    * Answers it in this process; without it, an activity, child, timer or person does. `again`: it may have run before,
-   * under an earlier loop too, and nobody heard how far it came.
+   * under an earlier loop too, and nobody heard how far it came. `idempotencyKey`: the same for every attempt of the step,
+   * of the chain's first run id and the step's key.
    */
-  closure?: (signal: AbortSignal, again: boolean) => Promise<CallAnswer>;
+  closure?: (signal: AbortSignal, again: boolean, idempotencyKey: string) => Promise<CallAnswer>;
 }
 
 interface Asked {
@@ -45,6 +47,13 @@ interface Asked {
 /** What a loop is built from. */
 export interface LoopSource {
   runId: string;
+  workflowId: string;
+  /** The agent's name. */
+  agent: string;
+  /** First run id of the chain. */
+  chain: string;
+  /** What outlives runs, if the worker has a store. */
+  memory?: MemoryStore | undefined;
   /** Keys of the steps that earlier loops asked and that have no record. */
   pending: readonly string[];
   /** Those of them that were asked since a loop with changed code left the recorded path. */
@@ -67,7 +76,7 @@ export class Loop {
   readonly abort = new AbortController();
   cancelled = false;
   end: LoopEnd | undefined;
-  /** When an `advance` or a watch last left. */
+  /** When an `advance` or a watch last left, or a step of its own was last tried. */
   touched = Date.now();
   /** `advance` calls and watches that wait here now. */
   waiting = 0;
@@ -101,6 +110,11 @@ export class Loop {
 
   serves(tool: object): boolean {
     return this.#source.serves(tool);
+  }
+
+  /** The run it is of, the agent, and the worker's memory. */
+  get source(): Pick<LoopSource, 'workflowId' | 'agent' | 'memory'> {
+    return this.#source;
   }
 
   async #run(): Promise<void> {
@@ -150,7 +164,8 @@ export class Loop {
     };
     const before = this.#delivery.isPending(key);
     let runs = 0;
-    const run = closure && ((signal: AbortSignal) => closure(signal, before || runs++ > 0));
+    const idempotencyKey = `${this.#source.chain}:${key}`;
+    const run = closure && ((signal: AbortSignal) => closure(signal, before || runs++ > 0, idempotencyKey));
     this.#asked.set(key, { step, resolve, reject, closure: run });
     if (!this.#delivery.asked(key)) {
       if (kind === 'turn') step.parts = fieldHashes(request.request);
@@ -171,6 +186,8 @@ export class Loop {
   }
 
   closure(key: string): Closure | undefined {
+    // A step that is tried again needs its loop, however long it waits in between.
+    this.touched = Date.now();
     return this.#asked.get(key)?.closure;
   }
 

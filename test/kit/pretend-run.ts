@@ -51,6 +51,9 @@ export class PretendRun {
     this.#body = body;
     this.loop = new Loop({
       runId: 'run',
+      workflowId: 'workflow',
+      agent: 'agent',
+      chain: 'run',
       pending: [...this.open.keys()],
       pendingChanged: [...this.open].filter(([, changed]) => changed).map(([key]) => key),
       divergedAt: this.divergedAt,
