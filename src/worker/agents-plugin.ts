@@ -12,8 +12,10 @@ import {
 } from '@temporalio/worker';
 import { hostActivities, sharedActivities, toolActivities } from '../../activities/index.ts';
 import type { Agent } from '../agent.ts';
+import type { BlobStore } from '../blobs/blob-store.ts';
 import { DeclarationError } from '../errors/index.ts';
 import { LoopHost } from '../loop/loop-host.ts';
+import { MemoryStore } from '../memory/memory-store.ts';
 import { guardRejections } from '../loop/rejection-guard.ts';
 import type { RunSettings } from '../protocol/advance.ts';
 import { ADVANCE, AWAIT_LOOP } from '../protocol/names.ts';
@@ -46,6 +48,8 @@ export interface AgentsPluginOptions {
    * worker; what takes longer belongs in `step()`. @default '5 seconds'
    */
   watchFor?: Duration;
+  /** Where what outlives runs is kept: `memory()`. @default none */
+  blobs?: BlobStore;
   /** Records after which a run continues as new, where the server would suggest it later. For tests of your own. */
   continueAfterRecords?: number;
 }
@@ -58,6 +62,7 @@ const OPTIONS = new Set<keyof AgentsPluginOptions>([
   'maxLoops',
   'agentMissingTimeout',
   'watchFor',
+  'blobs',
   'continueAfterRecords',
 ]);
 
@@ -123,6 +128,10 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin {
     const found = this.#hosts.get(activities.get(ADVANCE));
     if (!found) return await next(worker);
     const { host, ownsConnection } = found;
+    const { blobs } = this.#options;
+    const { namespace, loadedDataConverter: dataConverter } = worker.options;
+    // All plugins have had their say by now.
+    if (blobs) host.memory = new MemoryStore(blobs, { namespace, dataConverter });
     guardRejections((message, error) => loggerOf(worker).error(message, { error }));
     const createOwn = async () => {
       const hostWorker = await Worker.create({
