@@ -2,7 +2,7 @@ import type { RetryPolicy } from '@temporalio/common';
 import { DeclarationError } from '../errors/index.ts';
 import { toApplicationFailure } from '../errors/failure.ts';
 import { askStep } from '../loop/ask.ts';
-import { currentPosition, insideBody, runOutside } from '../loop/current-loop.ts';
+import { currentPosition, runOutside } from '../loop/current-loop.ts';
 import type { Memory } from './memory.ts';
 import type { Attempt } from './versions.ts';
 import type { Use } from './versioned-memory.ts';
@@ -27,9 +27,8 @@ const CLOCKS_DIFFER = 60_000;
 export function memory(key: string): Memory {
   const position = currentPosition();
   if (!position) {
-    const where = insideBody() ? 'in the body of a tool or step' : 'outside a run';
     throw new DeclarationError(
-      `Cannot use memory() ${where}. Use new MemoryStore(blobs).getOrCreate(key), with the blobs that the worker has.`,
+      'Cannot use memory() outside a run, or in the body of a tool or step, which is a step itself. Use new MemoryStore(blobs).getOrCreate(key), with the blobs that the worker has.',
     );
   }
   const { runId, source } = position.loop;

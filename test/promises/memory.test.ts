@@ -184,6 +184,24 @@ test('of the attempts of one write at once, one writes', async () => {
   expect(history.filter(({ actor }) => actor === 'run')).toHaveLength(1);
 });
 
+test('an attempt finds what another one wrote since, behind what others wrote', async () => {
+  const root = newRoot();
+  const store = new MemoryStore(new FileStore(root));
+  const attempt = async (since: number) => {
+    const memory = store.of('customer-1', {
+      actor: 'run',
+      use: async (_use, act) => await act({ id: 'same', since }),
+    });
+    return await memory.writeJson('a.json', 'mine', because);
+  };
+  const since = Date.now();
+  await newMemory(root).writeJson('a.json', 1, because);
+  const first = await attempt(Infinity);
+  for (const n of [2, 3]) await newMemory(root).writeJson('a.json', n, because);
+  expect(await attempt(since)).toEqual(first);
+  expect(await newMemory(root).history('a.json')).toHaveLength(4);
+});
+
 test('of a key, its paths, keys and namespaces that differ in anything are apart', async () => {
   const blobs = new FileStore(newRoot());
   const paths = [
