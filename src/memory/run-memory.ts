@@ -2,7 +2,8 @@ import type { RetryPolicy } from '@temporalio/common';
 import { DeclarationError } from '../errors/index.ts';
 import { toApplicationFailure } from '../errors/failure.ts';
 import { askStep } from '../loop/ask.ts';
-import { currentPosition, runOutside } from '../loop/current-loop.ts';
+import { currentPosition } from '../loop/current-loop.ts';
+import type { Loop } from '../loop/loop.ts';
 import type { Memory } from './memory.ts';
 import type { Attempt } from './versions.ts';
 import type { Use } from './versioned-memory.ts';
@@ -25,13 +26,7 @@ const CLOCKS_DIFFER = 60_000;
  * @throws DeclarationError outside a run, or if the worker has no `blobs`; MemoryPathError for a key that cannot be
  */
 export function memory(key: string): Memory {
-  const position = currentPosition();
-  if (!position) {
-    throw new DeclarationError(
-      'Cannot use memory() outside a run, or in the body of a tool or step, which is a step itself. Use new MemoryStore(blobs).getOrCreate(key), with the blobs that the worker has.',
-    );
-  }
-  const { runId, source } = position.loop;
+  const { runId, source } = presentLoop();
   const { workflowId, agent } = source;
   if (!source.memory) {
     throw new DeclarationError(
@@ -45,11 +40,20 @@ export function memory(key: string): Memory {
   });
 }
 
+function presentLoop(): Loop {
+  const position = currentPosition();
+  if (position) return position.loop;
+  throw new DeclarationError(
+    'Cannot use memory() outside a run, or in the body of a tool or step, which is a step itself. Use new MemoryStore(blobs).getOrCreate(key), with the blobs that the worker has.',
+  );
+}
+
 async function useInStep<T>(
   key: string,
   { what, path, request }: Use,
   act: (attempt: Attempt, step?: string) => Promise<T>,
 ): Promise<T> {
+  presentLoop(); // what was got in a run may be used elsewhere
   const askedAt = Date.now();
   return await askStep<T>({
     kind: 'step',
@@ -61,7 +65,7 @@ async function useInStep<T>(
         // A process that stood still believes to be the first, though another one may have written since it was asked.
         const since = again ? 0 : askedAt - CLOCKS_DIFFER;
         const step = id.slice(id.indexOf(':') + 1);
-        const value = await runOutside(async () => await act({ id, since }, step));
+        const value = await act({ id, since }, step);
         return value === undefined ? {} : { value };
       } catch (error) {
         throw toApplicationFailure(error);

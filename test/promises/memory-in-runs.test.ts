@@ -164,8 +164,12 @@ describe('memory that is not there', () => {
     await expect((await stage.start('keeper', 'ann')).result()).rejects.toMatchObject({
       cause: { type: 'DeclarationError', message: expect.stringContaining('AgentsPlugin({ blobs })') },
     });
-    expect(await (await stage.start('bodies', 'ann')).result()).toMatch(
-      /^DeclarationError: .*body of a tool or step.*new MemoryStore/,
-    );
+  });
+
+  test('says in the body of a tool what to use there', async () => {
+    await using stage = await sceneWith(newRoot());
+    await stage.spawn();
+    const error = expect.stringMatching(/^DeclarationError: .*body of a tool or step.*new MemoryStore/);
+    expect(await (await stage.start('bodies', 'ann')).result()).toEqual([error, error]);
   });
 });
