@@ -1,5 +1,5 @@
 /** The activities of a worker: what runs on the agents' task queue, and what on the host's own. */
-import type { PayloadStorage } from '../src/blobs/answer-blobs.ts';
+import type { RunStorage } from '../src/blobs/run-storage.ts';
 import type { LoopHost } from '../src/loop/loop-host.ts';
 import { ADVANCE, AWAIT_LOOP, CALL, READ_RUN, STEP, TURN } from '../src/protocol/names.ts';
 import type { Tool } from '../src/tools/tool-options.ts';
@@ -25,7 +25,7 @@ export function hostActivities(host: LoopHost): Activities {
 /** One activity a tool, by the tool's name. */
 export function toolActivities(
   tools: Iterable<Tool<any, any, any>>,
-  storage: PayloadStorage,
+  storage: RunStorage,
   host?: LoopHost,
 ): Activities {
   return Object.fromEntries(

@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
-import { ANSWER_THRESHOLD, type PayloadStorage } from '../src/blobs/answer-blobs.ts';
+import { ANSWER_THRESHOLD } from '../src/blobs/answer-blobs.ts';
+import type { RunStorage } from '../src/blobs/run-storage.ts';
 import { assertFits } from '../src/loop/recordable.ts';
 import type { AnswerBlob } from '../src/protocol/step.ts';
 import { jsonBytes } from '../src/records/run-records.ts';
@@ -10,7 +11,7 @@ import { jsonBytes } from '../src/records/run-records.ts';
  * @throws PayloadTooLargeError if there is no store and no server would take it
  */
 export async function storedAnswer<T extends { value?: unknown }>(
-  { answers, maxPayloadBytes }: PayloadStorage,
+  { answers, maxPayloadBytes }: RunStorage,
   chain: string,
   answer: T,
   what: string,

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { ourActivity, runToolBody } from '../src/tools/run-tool-body.ts';
-import type { PayloadStorage } from '../src/blobs/answer-blobs.ts';
+import type { RunStorage } from '../src/blobs/run-storage.ts';
 import type { LoopHost } from '../src/loop/loop-host.ts';
 import type { ToolEnvelope } from '../src/protocol/advance.ts';
 import { AHEAD } from '../src/protocol/names.ts';
@@ -15,7 +15,7 @@ import { cancellationOf, isWorkerShutdown, workerShutdown } from './worker-shutd
  * envelope with what the run's loop asks next.
  * @param host of the agents of this worker
  */
-export function createToolActivity(tool: Tool<any, any, any>, storage: PayloadStorage, host?: LoopHost) {
+export function createToolActivity(tool: Tool<any, any, any>, storage: RunStorage, host?: LoopHost) {
   return async (input: unknown): Promise<unknown> => {
     const context = Context.current();
     try {

@@ -5,6 +5,11 @@ export type { Tool, ToolChanges, ToolContext, ToolDecorator, ToolOptions } from 
 export type { ApprovalOptions, ApprovalPrompt, ApprovalRule } from './tools/approval-rule.ts';
 export type { CacheOptions, CacheRule } from './tools/cache-rule.ts';
 export { sleep, step, type StepCallOptions } from './step.ts';
+export { memory } from './memory/run-memory.ts';
+export { MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts';
+export type { Memory, MemoryContent, MemoryVersion, MemoryWriteOptions } from './memory/memory.ts';
+export type { BlobEntry, BlobStore } from './blobs/blob-store.ts';
+export { FileStore } from './blobs/file-store.ts';
 export { nonCancellable } from './loop/current-loop.ts';
 export * from './client/index.ts';
 export type {

@@ -136,7 +136,6 @@ export class LoopLink {
     const got = await advance({
       [LOCAL_INPUT]: 1,
       agent,
-      chain,
       input,
       from,
       records: records.since(from),
@@ -147,6 +146,7 @@ export class LoopLink {
       ...this.#task(),
       ...(builds
         ? {
+            chain,
             pending: open.map(([key]) => key),
             pendingChanged: open.filter(([, changed]) => changed).map(([key]) => key),
             ...(divergedAt !== undefined && { divergedAt }),
@@ -187,9 +187,9 @@ export class LoopLink {
 
   /** The run goes on as a new one: its loop is of no use here any more. */
   async leave(): Promise<void> {
-    const { agent, chain } = this.#options;
+    const { agent } = this.#options;
     const nothing = { from: 0, records: [], seen: 0, inFlight: 0, pokes: 0, acts: 0 };
-    await advance({ [LOCAL_INPUT]: 1, agent, chain, input: null, ...nothing, ...this.#task(), leave: true });
+    await advance({ [LOCAL_INPUT]: 1, agent, input: null, ...nothing, ...this.#task(), leave: true });
   }
 
   /** Lets the host hold a loop that is busy with its own work, so that the host's death is noticed. */

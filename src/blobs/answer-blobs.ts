@@ -2,26 +2,15 @@
 import type { LoadedDataConverter } from '@temporalio/common';
 import type { AnswerBlob } from '../protocol/step.ts';
 import { withoutBlobCodec } from './blob-codec.ts';
-import type { ToolCache } from '../tools/tool-cache.ts';
 import type { BlobStore } from './blob-store.ts';
 import { bytesAt, keepBytes, type RunOwner } from './run-blobs.ts';
-import { seal, unseal } from './sealed.ts';
+import { open, seal } from './sealed.ts';
 
 /**
  * Bytes of JSON from which an answer is kept outside the run. An answer stays in a run's memory and goes over to each
  * next run of its chain, so less than for other payloads; the same as the SDK's own default for external storage.
  */
 export const ANSWER_THRESHOLD = 256 * 1024;
-
-/** How a worker copes with large payloads. */
-export interface PayloadStorage {
-  /** Keeps large answers outside the history. */
-  answers?: AnswerBlobs;
-  /** Keeps answers of tools that are used again. */
-  toolCache?: ToolCache;
-  /** The largest payload it can send, in bytes; `Infinity` if larger ones are kept outside the history. */
-  maxPayloadBytes: number;
-}
 
 /** At most so many reads at once when a loop is built. */
 const READS_AT_ONCE = 16;
@@ -43,7 +32,7 @@ export class AnswerBlobs {
   }
 
   async read({ key }: AnswerBlob, converter: LoadedDataConverter): Promise<unknown> {
-    return await unseal(await bytesAt(this.#blobs, key), withoutBlobCodec(converter));
+    return await open(await bytesAt(this.#blobs, key), withoutBlobCodec(converter));
   }
 
   /** What stands for an answer in each of them, with the answer in its place. */

@@ -14,6 +14,11 @@ export class AgentError extends Error {
     this.name = new.target.name;
   }
 
+  /** Whether it may pass: a step that fails with it is tried again, and so is an agent. */
+  get retryable(): boolean {
+    return false;
+  }
+
   /** Whether an error is one of ours, also when two copies of the package are loaded. */
   static is(error: unknown): error is AgentError {
     return typeof error === 'object' && error !== null && MARK in error;
@@ -53,9 +58,28 @@ export class RunStateError extends AgentError {}
 /** A blob store has no blob of that key. */
 export class BlobNotFoundError extends AgentError {}
 /** A blob store cannot be reached, or refuses; the message names the store, and the cause is what it said. */
-export class BlobStoreError extends AgentError {}
+export class BlobStoreError extends AgentError {
+  override get retryable(): boolean {
+    return true;
+  }
+}
 /** Someone else wrote first. */
-export class ConcurrencyError extends AgentError {}
+export class ConcurrencyError extends AgentError {
+  /** The same as `currentSha`, under the name that is kept when the error is recorded. */
+  readonly code?: string;
+
+  constructor(message: string, { currentSha, ...options }: ErrorOptions & { currentSha?: string } = {}) {
+    super(message, options);
+    if (currentSha !== undefined) this.code = currentSha;
+  }
+
+  /** SHA-256, in hex, of what is there now; `null` if nothing is. */
+  get currentSha(): string | null {
+    return this.code ?? null;
+  }
+}
+/** A key or path of memory that is surely a mistake, such as one with `..` in it. */
+export class MemoryPathError extends AgentError {}
 /** The worker was shut down under an activity; never a failure of the step. */
 export class WorkerShutdownError extends AgentError {}
 
@@ -78,6 +102,7 @@ const CLASSES = [
   BlobNotFoundError,
   BlobStoreError,
   ConcurrencyError,
+  MemoryPathError,
   WorkerShutdownError,
 ];
 

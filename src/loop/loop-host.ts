@@ -5,7 +5,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
 import type { Agent } from '../agent.ts';
 import { NO_BLOBS } from '../blobs/blob-codec.ts';
-import type { PayloadStorage } from '../blobs/answer-blobs.ts';
+import type { RunStorage } from '../blobs/run-storage.ts';
 import type { Advance, AdvanceInput, Ahead, RunSettings, Took, WatchResult } from '../protocol/advance.ts';
 import { MAX_DEATHS } from '../protocol/limits.ts';
 import { BUILD_SIGNAL, POKE_SIGNAL } from '../protocol/names.ts';
@@ -42,7 +42,7 @@ export interface LoopHostOptions {
   /** Tools that workers serve as activities of their own names. */
   servedTools: ReadonlySet<object>;
   settings: RunSettings;
-  storage: PayloadStorage;
+  storage: RunStorage;
   /** Milliseconds after which a loop that only waits is dropped. */
   parkAfterMs: number;
   /** Live loops beyond which those that wait long are dropped at once. */
@@ -73,7 +73,7 @@ export class LoopHost {
     this.#sweep.unref();
   }
 
-  get storage(): PayloadStorage {
+  get storage(): RunStorage {
     return this.#options.storage;
   }
 
@@ -292,15 +292,15 @@ function patience({ inFlight, records, acts }: AdvanceInput): number {
 function keepLoop(
   kept: Map<string, Kept>,
   { runId, workflowId, client }: RunContact,
-  { input, chain, pending = [], pendingChanged = [], divergedAt, pinned }: AdvanceInput,
+  { input, chain = runId, pending = [], pendingChanged = [], divergedAt, pinned }: AdvanceInput,
   host: {
     agent: Agent;
-    storage: PayloadStorage;
+    storage: RunStorage;
     serves: (tool: object) => boolean;
     gone: (loop: Loop) => void;
   },
 ): Loop {
-  const { agent } = host;
+  const { agent, storage } = host;
   const poke = new Poke({
     send: async () => await client.workflow.getHandle(workflowId, runId).signal(POKE_SIGNAL, loop.epoch),
     needed: () => loop.mustTell && kept.get(runId)?.loop === loop,
@@ -309,9 +309,10 @@ function keepLoop(
   });
   const loop: Loop = new Loop({
     runId,
+    workflowId,
+    agent: agent.agentName,
     chain,
-    maxPayloadBytes: host.storage.maxPayloadBytes,
-    toolCache: host.storage.toolCache,
+    storage,
     pending,
     pendingChanged,
     divergedAt,
@@ -320,7 +321,7 @@ function keepLoop(
     serves: (tool) => host.serves(tool),
     body: async (self) => {
       const output = await agent.execute(input, { signal: self.abort.signal });
-      assertFits(output, `The output of agent ${agent.agentName}`, host.storage.maxPayloadBytes);
+      assertFits(output, `The output of agent ${agent.agentName}`, storage.maxPayloadBytes);
       return output;
     },
   });

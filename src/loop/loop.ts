@@ -9,7 +9,7 @@ import { MAX_BATCH_BYTES } from '../protocol/limits.ts';
 import type { CachedFrom, Step, StepRecord } from '../protocol/step.ts';
 import { currentPosition, runAtTop } from './current-loop.ts';
 import { type Delivered, Delivery } from './delivery.ts';
-import type { ToolCache } from '../tools/tool-cache.ts';
+import type { RunStorage } from '../blobs/run-storage.ts';
 import { fieldHashes, fingerprint } from './fingerprint.ts';
 import { assertFits, assertRecordable } from './recordable.ts';
 
@@ -32,9 +32,10 @@ export interface StepRequest extends Pick<
   request: unknown;
   /**
    * Answers it in this process; without it, an activity, child, timer or person does. `again`: it may have run before,
-   * under an earlier loop too, and nobody heard how far it came.
+   * under an earlier loop too, and nobody heard how far it came. `idempotencyKey`: the same for every attempt of the step,
+   * of the chain's first run id and the step's key.
    */
-  closure?: (signal: AbortSignal, again: boolean) => Promise<CallAnswer>;
+  closure?: (signal: AbortSignal, again: boolean, idempotencyKey: string) => Promise<CallAnswer>;
 }
 
 interface Asked {
@@ -47,10 +48,13 @@ interface Asked {
 /** What a loop is built from. */
 export interface LoopSource {
   runId: string;
+  workflowId: string;
+  /** The agent's name. */
+  agent: string;
   /** First run id of the chain. */
   chain: string;
-  /** The largest payload that can be sent, in bytes. */
-  maxPayloadBytes: number;
+  /** What its worker keeps outside of histories. */
+  storage: RunStorage;
   /** Keys of the steps that earlier loops asked and that have no record. */
   pending: readonly string[];
   /** Those of them that were asked since a loop with changed code left the recorded path. */
@@ -63,8 +67,6 @@ export interface LoopSource {
   ready(): void;
   /** Whether a worker serves this tool as an activity of its own name. */
   serves(tool: object): boolean;
-  /** Answers of tools that are used again. */
-  toolCache?: ToolCache | undefined;
 }
 
 /** Kinds whose answer may take days. */
@@ -79,7 +81,7 @@ export class Loop {
   readonly abort = new AbortController();
   cancelled = false;
   end: LoopEnd | undefined;
-  /** When an `advance` or a watch last left. */
+  /** When an `advance` or a watch last left, or a step of its own was last tried. */
   touched = Date.now();
   /** `advance` calls and watches that wait here now. */
   waiting = 0;
@@ -117,8 +119,9 @@ export class Loop {
     return this.#source.serves(tool);
   }
 
-  get toolCache(): ToolCache | undefined {
-    return this.#source.toolCache;
+  /** The run it is of, the agent, and what its worker keeps. */
+  get source(): Pick<LoopSource, 'workflowId' | 'agent' | 'storage'> {
+    return this.#source;
   }
 
   async #run(): Promise<void> {
@@ -149,7 +152,7 @@ export class Loop {
     if (this.cancelled && !shielded) throw new CancelledFailure('The run was cancelled.');
     const { kind, name, input, approval, heartbeats, readOnly, options, closure } = request;
     assertRecordable(input, `The input of ${kind} ${name}`);
-    assertFits(input, `The input of ${kind} ${name}`, this.#source.maxPayloadBytes);
+    assertFits(input, `The input of ${kind} ${name}`, this.#source.storage.maxPayloadBytes);
     const asked = this.keyOf({ kind, name, request: request.request, scope });
     const key =
       kind === 'turn' ? this.#delivery.turnKeyFor(asked) : this.#delivery.keyFor(asked, readOnly === true);
@@ -168,7 +171,8 @@ export class Loop {
     };
     const before = this.#delivery.isPending(key);
     let runs = 0;
-    const run = closure && ((signal: AbortSignal) => closure(signal, before || runs++ > 0));
+    const idempotencyKey = `${this.#source.chain}:${key}`;
+    const run = closure && ((signal: AbortSignal) => closure(signal, before || runs++ > 0, idempotencyKey));
     this.#asked.set(key, { step, resolve, reject, closure: run });
     if (!this.#delivery.asked(key)) {
       if (kind === 'turn') step.parts = fieldHashes(request.request);
@@ -195,6 +199,8 @@ export class Loop {
   }
 
   closure(key: string): Closure | undefined {
+    // A step that is tried again needs its loop, however long it waits in between.
+    this.touched = Date.now();
     return this.#asked.get(key)?.closure;
   }
 

@@ -10,8 +10,6 @@ export interface AdvanceInput {
   /** Comes first: payloads that begin so are not kept in a blob store. */
   [LOCAL_INPUT]: 1;
   agent: string;
-  /** First run id of the chain. */
-  chain: string;
   input: unknown;
   /** The loop the run knows; absent: build one from all records. */
   epoch?: string | undefined;
@@ -30,6 +28,8 @@ export interface AdvanceInput {
   agains?: number;
   /** Length of the history as the workflow sees it: it ends with the start of the present task. */
   historyLength: number;
+  /** At a build: first run id of the chain, from which idempotency keys are made. */
+  chain?: string;
   /** At a build: keys of the steps that earlier loops asked and that have no record. */
   pending?: string[];
   /** At a build: those of them that were asked since a loop with changed code left the recorded path. */

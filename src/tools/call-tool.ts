@@ -11,7 +11,7 @@ export async function callTool<Result>(tool: Tool<any, any, Result>, input: unkn
   const { name, execute, readOnly, version, requiresApproval } = tool.options;
   const args: unknown = await toolArguments(tool, input);
   const { loop } = currentPosition()!;
-  const { toolCache } = loop;
+  const { toolCache } = loop.source.storage;
   const served = !execute || tool.options.taskQueue !== undefined || loop.serves(tool.origin);
   const options = stepOptions(tool);
   const approval = await approvalFor(name, requiresApproval, args);

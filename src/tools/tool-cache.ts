@@ -4,7 +4,7 @@ import type { LoadedDataConverter } from '@temporalio/common';
 import { msToNumber } from '@temporalio/common/lib/time.js';
 import { withoutBlobCodec } from '../blobs/blob-codec.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
-import { seal, unseal } from '../blobs/sealed.ts';
+import { open, seal } from '../blobs/sealed.ts';
 import { digest } from '../loop/fingerprint.ts';
 import type { CachedFrom } from '../protocol/step.ts';
 import type { Tool } from './tool-options.ts';
@@ -98,7 +98,7 @@ export class ToolCache {
     { converter }: CacheCaller,
   ): Promise<Entry | undefined> {
     try {
-      const entry = (await unseal(await this.#blobs.get(key), withoutBlobCodec(converter))) as Entry;
+      const entry = await open<Entry>(await this.#blobs.get(key), withoutBlobCodec(converter));
       const ttl = typeof cache === 'object' ? cache.ttl : undefined;
       return ttl === undefined || Date.now() - entry.at < msToNumber(ttl) ? entry : undefined;
     } catch {

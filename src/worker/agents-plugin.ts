@@ -14,12 +14,14 @@ import {
 } from '@temporalio/worker';
 import { hostActivities, sharedActivities, toolActivities } from '../../activities/index.ts';
 import type { Agent } from '../agent.ts';
-import { AnswerBlobs, type PayloadStorage } from '../blobs/answer-blobs.ts';
+import { AnswerBlobs } from '../blobs/answer-blobs.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
+import type { RunStorage } from '../blobs/run-storage.ts';
 import { type BlobsSetting, defaultBlobs, isLoopback, openBlobs } from '../blobs/open-blobs.ts';
 import { withBlobCodec } from '../blobs/blob-codec.ts';
 import { DeclarationError } from '../errors/index.ts';
 import { LoopHost } from '../loop/loop-host.ts';
+import { MemoryStore } from '../memory/memory-store.ts';
 import { guardRejections } from '../loop/rejection-guard.ts';
 import type { RunSettings } from '../protocol/advance.ts';
 import { MAX_PAYLOAD_BYTES } from '../protocol/limits.ts';
@@ -55,8 +57,8 @@ export interface AgentsPluginOptions {
    */
   watchFor?: Duration;
   /**
-   * Where large payloads are kept: a store, or its URL (`file:///var/lib/agents`, `s3://bucket/prefix`). All workers of a
-   * run, and clients that read large results, need the same; see docs/blobs.md.
+   * Where large payloads, memory and cached answers of tools are kept: a store, or its URL (`file:///var/lib/agents`,
+   * `s3://bucket/prefix`). All workers of a run, and clients that read large results, need the same; see docs/blobs.md.
    * @default files of the user, if the server is known to be on this machine; else nothing is kept outside the history
    */
   blobs?: BlobsSetting;
@@ -120,8 +122,8 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
       this.#blobs ?? blobsBeside(options.connection === undefined ? DEFAULT_ADDRESS : this.#address);
     if (!blobs) assertNoneCached(tools.values());
     const { activities, ...rest } = withBlobCodec(options, blobs);
-    const storage: PayloadStorage = {
-      ...(blobs && { answers: new AnswerBlobs(blobs), toolCache: new ToolCache(blobs) }),
+    const storage: RunStorage = {
+      ...(blobs && { blobs, answers: new AnswerBlobs(blobs), toolCache: new ToolCache(blobs) }),
       maxPayloadBytes: blobs || rest.dataConverter?.externalStorage ? Infinity : MAX_PAYLOAD_BYTES,
     };
     const taken = [...tools.keys()].find((name) => activities && Object.hasOwn(activities, name));
@@ -161,6 +163,10 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
     const found = this.#hosts.get(activities.get(ADVANCE));
     if (!found) return await next(worker);
     const { host, ownsConnection } = found;
+    const { storage } = host;
+    const { namespace, loadedDataConverter: dataConverter } = worker.options;
+    // All plugins have had their say by now.
+    if (storage.blobs) storage.memory = new MemoryStore(storage.blobs, { namespace, dataConverter });
     guardRejections((message, error) => loggerOf(worker).error(message, { error }));
     const createOwn = async () => {
       const hostWorker = await Worker.create({
@@ -191,7 +197,7 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
     taskQueue: string,
     agents: readonly Agent[],
     servedTools: ReadonlySet<object>,
-    storage: PayloadStorage,
+    storage: RunStorage,
   ): LoopHost {
     const named = new Map<string, Agent>();
     for (const agent of agents) {

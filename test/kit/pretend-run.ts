@@ -52,8 +52,10 @@ export class PretendRun {
     this.#body = body;
     this.loop = new Loop({
       runId: 'run',
+      workflowId: 'workflow',
+      agent: 'agent',
       chain: 'run',
-      maxPayloadBytes: MAX_PAYLOAD_BYTES,
+      storage: { maxPayloadBytes: MAX_PAYLOAD_BYTES },
       pending: [...this.open.keys()],
       pendingChanged: [...this.open].filter(([, changed]) => changed).map(([key]) => key),
       divergedAt: this.divergedAt,

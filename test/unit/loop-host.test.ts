@@ -67,7 +67,6 @@ function hostOf(
       {
         [LOCAL_INPUT]: 1,
         agent: agents[0]!.agentName,
-        chain: runId,
         input: undefined,
         from: 0,
         records: [],
@@ -282,6 +281,19 @@ describe('a host keeps a loop', () => {
     host.calls.join(`run-1/${key}`, host.find('run-1')!.closure(key), MINUTE);
     host.sweep(later());
     expect(host.size).toBe(1);
+  });
+
+  test('one of whose steps is tried again and again', async () => {
+    const calling = agent('calling', async () => await step('fails', () => 'later'));
+    const { host, advance } = hostOf([calling], { parkAfterMs: 60 });
+    const { steps } = await advance();
+    await delay(80);
+    host.find('run-1')!.closure(steps![0]!.key);
+    host.sweep();
+    expect(host.size).toBe(1);
+    await delay(80);
+    host.sweep();
+    expect(host.size).toBe(0);
   });
 
   test('for which somebody waits', async () => {
