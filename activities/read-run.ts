@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
-import type { RunOrigin, RunRead } from '../src/protocol/advance.ts';
+import type { OtherRun, RunRead } from '../src/protocol/advance.ts';
 import { CARRY_QUERY } from '../src/protocol/names.ts';
 import { forkedCarry, resumedCarry } from '../src/records/hand-over.ts';
 
@@ -8,7 +8,7 @@ import { forkedCarry, resumedCarry } from '../src/records/hand-over.ts';
  * Activity: what another run has, for one that goes on from it. A query, which a worker answers from that run's history
  * although it is over.
  */
-export async function readRun({ workflowId, runId, fork }: NonNullable<RunOrigin['from']>): Promise<RunRead> {
+export async function readRun({ workflowId, runId, fork }: OtherRun): Promise<RunRead> {
   const { client, info } = Context.current();
   try {
     const read = await client.workflow.getHandle(workflowId, runId).query<RunRead>(CARRY_QUERY);

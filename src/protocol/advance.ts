@@ -104,16 +104,19 @@ export interface Advance {
   divergedAt?: number;
 }
 
+/** A run that another goes on from. */
+export interface OtherRun {
+  workflowId: string;
+  runId: string;
+  /** A fork: how many of its records are kept; absent: it is resumed, with all of them. */
+  fork?: { keep: number };
+}
+
 /** The second argument of a run that goes on from another, or is a child of one that does. */
 export interface RunOrigin {
   version: 1;
   /** The run whose records it starts with. */
-  from?: {
-    workflowId: string;
-    runId: string;
-    /** A fork: how many of the records are kept; absent: a run that is resumed has them all. */
-    fork?: { keep: number };
-  };
+  from?: OtherRun;
   /** Tools that may have an effect need a person's approval. */
   asksEffects?: true;
 }
