@@ -3,11 +3,11 @@ import { CancelledFailure } from '@temporalio/common';
 import { toApplicationFailure } from '../src/errors/failure.ts';
 import { providerFailure } from '../src/errors/provider-failure.ts';
 import type { LoopHost } from '../src/loop/loop-host.ts';
-import { assertFits } from '../src/loop/recordable.ts';
 import type { CallResult } from '../src/protocol/advance.ts';
 import { TURN } from '../src/protocol/names.ts';
 import { goAhead } from './go-ahead.ts';
 import { whileHeartbeating } from './heartbeat.ts';
+import { storedAnswer } from './stored-answer.ts';
 import { cancellationOf, isWorkerShutdown, workerShutdown } from './worker-shutdown.ts';
 
 /**
@@ -26,9 +26,11 @@ export function createCall(host: LoopHost) {
     try {
       return await whileHeartbeating(async () => {
         const given = await call.result;
-        assertFits(given, `The answer of ${activityType}`);
+        const loop = host.find(runId);
+        const what = `The result of ${loop?.titleOf(key) ?? 'a step'}`;
+        const stored = await storedAnswer(host.storage, loop?.chain ?? runId, given, what);
         const ahead = await goAhead(host, key, given);
-        return { ...given, ...(ahead && { ahead }) };
+        return { ...stored, ...(ahead && { ahead }) };
       });
     } catch (error) {
       const cancelled = await cancellationOf(context);

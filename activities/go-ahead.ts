@@ -18,5 +18,5 @@ export async function goAhead(
   const recorded = () =>
     payloadConverter.fromPayload<typeof answer>(payloadConverter.toPayload(answer)).value;
   const ahead = await host.goAhead(info.workflowExecution!.runId, key, recorded);
-  return ahead && fits([answer, ahead]) ? ahead : undefined;
+  return ahead && fits([answer, ahead], host.storage.maxPayloadBytes) ? ahead : undefined;
 }

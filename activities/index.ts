@@ -1,9 +1,11 @@
 /** The activities of a worker: what runs on the agents' task queue, and what on the host's own. */
+import type { RunStorage } from '../src/blobs/run-storage.ts';
 import type { LoopHost } from '../src/loop/loop-host.ts';
-import { ADVANCE, AWAIT_LOOP, CALL, STEP, TURN } from '../src/protocol/names.ts';
+import { ADVANCE, AWAIT_LOOP, CALL, READ_RUN, STEP, TURN } from '../src/protocol/names.ts';
 import type { Tool } from '../src/tools/tool-options.ts';
 import { createAdvance, createAwaitLoop } from './advance.ts';
 import { createCall } from './call.ts';
+import { readRun } from './read-run.ts';
 import { createToolActivity } from './tool-activity.ts';
 
 type Activities = Record<string, (...args: any[]) => Promise<unknown>>;
@@ -11,7 +13,7 @@ type Activities = Record<string, (...args: any[]) => Promise<unknown>>;
 /** Activities on the task queue that the agents' runs use. */
 export function sharedActivities(host: LoopHost): Activities {
   const call = createCall(host);
-  return { [ADVANCE]: createAdvance(host), [TURN]: call, [STEP]: call, [CALL]: call };
+  return { [ADVANCE]: createAdvance(host), [TURN]: call, [STEP]: call, [CALL]: call, [READ_RUN]: readRun };
 }
 
 /** Activities on the queue that only the process with the loops polls. */
@@ -21,6 +23,12 @@ export function hostActivities(host: LoopHost): Activities {
 }
 
 /** One activity a tool, by the tool's name. */
-export function toolActivities(tools: Iterable<Tool<any, any, any>>, host?: LoopHost): Activities {
-  return Object.fromEntries([...tools].map((tool) => [tool.options.name, createToolActivity(tool, host)]));
+export function toolActivities(
+  tools: Iterable<Tool<any, any, any>>,
+  storage: RunStorage,
+  host?: LoopHost,
+): Activities {
+  return Object.fromEntries(
+    [...tools].map((tool) => [tool.options.name, createToolActivity(tool, storage, host)]),
+  );
 }

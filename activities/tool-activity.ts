@@ -1,11 +1,13 @@
 import { Context } from '@temporalio/activity';
-import { runToolBody, stepKeyOf } from '../src/tools/run-tool-body.ts';
+import { ourActivity, runToolBody } from '../src/tools/run-tool-body.ts';
+import type { RunStorage } from '../src/blobs/run-storage.ts';
 import type { LoopHost } from '../src/loop/loop-host.ts';
 import type { ToolEnvelope } from '../src/protocol/advance.ts';
 import { AHEAD } from '../src/protocol/names.ts';
 import type { Tool } from '../src/tools/tool-options.ts';
 import { goAhead } from './go-ahead.ts';
 import { whileHeartbeating } from './heartbeat.ts';
+import { storedAnswer } from './stored-answer.ts';
 import { cancellationOf, isWorkerShutdown, workerShutdown } from './worker-shutdown.ts';
 
 /**
@@ -13,17 +15,21 @@ import { cancellationOf, isWorkerShutdown, workerShutdown } from './worker-shutd
  * envelope with what the run's loop asks next.
  * @param host of the agents of this worker
  */
-export function createToolActivity(tool: Tool<any, any, any>, host?: LoopHost) {
+export function createToolActivity(tool: Tool<any, any, any>, storage: RunStorage, host?: LoopHost) {
   return async (input: unknown): Promise<unknown> => {
     const context = Context.current();
     try {
       return await whileHeartbeating(async () => {
-        const value = await runToolBody(tool, input, context.cancellationSignal);
-        const key = stepKeyOf(context.info.activityId);
-        if (key === undefined) return value; // of a user's own workflow
-        const ahead = host && (await goAhead(host, key, { value }));
+        const { cancellationSignal: signal, info } = context;
+        const { value, cached } = await runToolBody(tool, input, signal, storage.toolCache);
+        const ours = ourActivity(info.activityId);
+        if (!ours) return value; // of a user's own workflow
+        const what = `The result of tool ${tool.options.name}`;
+        const stored = await storedAnswer(storage, ours.chain, { value }, what);
+        const ahead = host && (await goAhead(host, ours.key, { value }));
         const looksSo = typeof value === 'object' && value !== null && Object.hasOwn(value, AHEAD);
-        return ahead || looksSo ? ({ value, [AHEAD]: ahead ?? null } satisfies ToolEnvelope) : value;
+        if (!ahead && !looksSo && !stored.blob && !cached) return value;
+        return { ...stored, ...(cached && { cached }), [AHEAD]: ahead ?? null } satisfies ToolEnvelope;
       });
     } catch (error) {
       const cancelled = await cancellationOf(context);

@@ -10,5 +10,5 @@ type Closure = NonNullable<StepRequest['closure']>;
  */
 export function keepContext(closure: Closure): Closure {
   const inContext = AsyncLocalStorage.snapshot();
-  return (signal, again) => inContext(() => runOutside(() => closure(signal, again)));
+  return (...call) => inContext(() => runOutside(() => closure(...call)));
 }

@@ -3,12 +3,24 @@ export { agent, type Agent, type AgentContext, type AgentOptions } from './agent
 export { tool } from './tools/tool.ts';
 export type { Tool, ToolChanges, ToolContext, ToolDecorator, ToolOptions } from './tools/tool-options.ts';
 export type { ApprovalOptions, ApprovalPrompt, ApprovalRule } from './tools/approval-rule.ts';
+export type { CacheOptions, CacheRule } from './tools/cache-rule.ts';
 export { sleep, step, type StepCallOptions } from './step.ts';
+export { memory } from './memory/run-memory.ts';
+export { MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts';
+export type { Memory, MemoryContent, MemoryVersion, MemoryWriteOptions } from './memory/memory.ts';
+export type { BlobEntry, BlobStore } from './blobs/blob-store.ts';
+export { FileStore } from './blobs/file-store.ts';
+export { type BlobsSetting, openBlobs } from './blobs/open-blobs.ts';
 export { nonCancellable } from './loop/current-loop.ts';
 export * from './client/index.ts';
-export type { BlobEntry, BlobStore } from './blobs/blob-store.ts';
-export { openBlobs } from './blobs/open-blobs.ts';
-export type { OnUncertain, StepFailure, StepKind, StepRecord } from './protocol/step.ts';
+export type {
+  AnswerBlob,
+  CachedFrom,
+  OnUncertain,
+  StepFailure,
+  StepKind,
+  StepRecord,
+} from './protocol/step.ts';
 export { addUsage, type Usage } from './protocol/usage.ts';
 export type { JsonSchema, Schema } from './tools/schema.ts';
 export * from './errors/index.ts';

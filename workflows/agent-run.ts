@@ -3,20 +3,23 @@
  * some worker process asks for them. Every decision that can be made without Temporal is in `src/records`.
  */
 import * as wf from '@temporalio/workflow';
-import type { Advance, LoopEnd, RunCarry } from '../src/protocol/advance.ts';
+import type { Advance, LoopEnd, RunCarry, RunOrigin, RunRead } from '../src/protocol/advance.ts';
 import {
   DRAIN_AT_EVENTS,
   MAX_BATCH_BYTES,
   MAX_CARRY_BYTES,
   MAX_HISTORY_BYTES,
   MAX_HISTORY_EVENTS,
+  MAX_STORED_CARRY_BYTES,
 } from '../src/protocol/limits.ts';
+import { CARRY_QUERY } from '../src/protocol/names.ts';
 import { approve, records as recordsQuery, reject, waiting } from '../src/protocol/signals.ts';
 import type { StepFailure } from '../src/protocol/step.ts';
 import { Approvals } from '../src/records/approvals.ts';
 import { agentBackoff, isWatched } from '../src/records/outcomes.ts';
 import { runDetails } from '../src/records/run-details.ts';
 import { jsonBytes, largestRecord, RunRecords } from '../src/records/run-records.ts';
+import { readRun } from './read-run.ts';
 import { applicationFailure } from './failures.ts';
 import { LoopLink } from './loop-link.ts';
 import { handleSignal } from './raw-signals.ts';
@@ -30,11 +33,25 @@ const EFFECTS_GRACE = '2 minutes';
 /**
  * Runs the agent whose name is the workflow's type.
  * @param input what the agent's function gets
- * @param carry set by the run itself when it continues as new
+ * @param from set by the run itself when it continues as new, by `resume` and by `fork`
  */
-export async function agentRun(input?: unknown, carry?: RunCarry): Promise<unknown> {
-  const run = new AgentRun(input, carry?.version === 1 ? carry : undefined);
+export async function agentRun(input?: unknown, from?: RunCarry | RunOrigin): Promise<unknown> {
+  const [given, carry] = await startOf(input, from?.version === 1 ? from : undefined);
+  const run = new AgentRun(given, carry);
   return await wf.CancellationScope.nonCancellable(() => run.drive());
+}
+
+/** The input and the records a run starts with. */
+async function startOf(
+  input: unknown,
+  from: RunCarry | RunOrigin | undefined,
+): Promise<[unknown, Partial<RunCarry> | undefined]> {
+  if (!from || 'records' in from) return [input, from];
+  const asksEffects = from.asksEffects && { asksEffects: from.asksEffects };
+  if (!from.from) return [input, asksEffects];
+  const read = await readRun(from.from);
+  // A fork may have an input of its own.
+  return [input ?? read.input, { ...read.carry, ...asksEffects }];
 }
 
 class AgentRun {
@@ -48,14 +65,17 @@ class AgentRun {
   readonly #link: LoopLink;
   readonly #steps: Steps;
   #agentFailures: number;
+  /** Of a fork: so many records stand whatever its code asks. */
+  readonly #pinned: number | undefined;
   #tooLarge: StepFailure | undefined;
   /** Everything a cancel of the run reaches. */
   readonly #body = new wf.CancellationScope({ cancellable: true });
 
-  constructor(input: unknown, carry: RunCarry | undefined) {
+  constructor(input: unknown, carry: Partial<RunCarry> | undefined) {
     const records = new RunRecords(carry?.records);
     const body = this.#body;
-    const link = new LoopLink({ agent: this.#agent, input, records, body });
+    const chain = carry?.chain ?? wf.workflowInfo().firstExecutionRunId;
+    const link = new LoopLink({ agent: this.#agent, chain, input, records, body });
     this.#input = input;
     this.#records = records;
     this.#carried = records.size;
@@ -63,12 +83,14 @@ class AgentRun {
     this.#agentFailures = carry?.agentFailures ?? 0;
     this.#link = link;
     this.#context = {
-      chain: carry?.chain ?? wf.workflowInfo().firstExecutionRunId,
+      chain,
       link,
       askedNow: (key) => this.#steps.askedNow(key),
       approvals: this.#approvals,
       losses: new Map(carry?.losses),
       sleeps: new Map(carry?.sleeps),
+      underWay: new Set(carry?.underWay),
+      asksEffects: carry?.asksEffects === true,
     };
     this.#steps = new Steps({ records, context: this.#context, body, carry });
     for (const signal of [approve, reject]) {
@@ -78,6 +100,8 @@ class AgentRun {
         this.#describe();
       });
     }
+    this.#pinned = carry?.pinned;
+    wf.setHandler(wf.defineQuery(CARRY_QUERY), (): RunRead => ({ input, carry: this.#carry() }));
     wf.setHandler(recordsQuery, () => records.list);
     wf.setHandler(waiting, () => ({ approvals: this.#pending(), refused: this.#approvals.refused }));
     wf.CancellationScope.current().cancelRequested.catch(() => {
@@ -107,7 +131,8 @@ class AgentRun {
   /** An answer of the loop. `undefined`: ask again, or that loop is gone and another must be built. */
   async #advance(): Promise<Advance | undefined> {
     const { size: inFlight, open, divergedAt } = this.#steps;
-    const got = this.#link.takeAhead() ?? (await this.#link.advance({ inFlight, open, divergedAt }));
+    const state = { inFlight, open, divergedAt, pinned: this.#pinned };
+    const got = this.#link.takeAhead() ?? (await this.#link.advance(state));
     if (got.crowded) this.#steps.crowded();
     if (got.again || got.lost !== undefined) return undefined;
     if (got.built) this.#steps.forgetAsked();
@@ -173,9 +198,21 @@ class AgentRun {
     await wf.condition(() => this.#steps.onlyWait());
     await wf.condition(wf.allHandlersFinished);
     await this.#traceArrived();
-    const { chain, losses, sleeps } = this.#context;
+    const carry = this.#carry();
+    const bytes = jsonBytes(carry);
+    const limit = this.#link.settings.storesPayloads ? MAX_STORED_CARRY_BYTES : MAX_CARRY_BYTES;
+    if (bytes > limit) return this.#tooLargeToContinue(bytes, limit);
+    await this.#link.leave();
+    this.#body.cancel();
+    await wf.continueAsNew<typeof agentRun>(this.#input, carry);
+  }
+
+  /** What the next run of the chain starts with, or one that goes on from this one. */
+  #carry(): RunCarry {
+    const { chain, losses, sleeps, asksEffects } = this.#context;
     const { open, divergedAt } = this.#steps;
-    const carry: RunCarry = {
+    const underWay = this.#steps.toolsUnderWay();
+    return {
       version: 1,
       records: this.#records.list,
       chain,
@@ -185,12 +222,10 @@ class AgentRun {
       open,
       agentFailures: this.#agentFailures,
       ...(divergedAt !== undefined && { divergedAt }),
+      ...(this.#pinned !== undefined && { pinned: this.#pinned }),
+      ...(underWay.length > 0 && { underWay }),
+      ...(asksEffects && { asksEffects }),
     };
-    const bytes = jsonBytes(carry);
-    if (bytes > MAX_CARRY_BYTES) return this.#tooLargeToContinue(bytes);
-    await this.#link.leave();
-    this.#body.cancel();
-    await wf.continueAsNew<typeof agentRun>(this.#input, carry);
   }
 
   /** A task that ends the run is refused while a signal is on its way, and each attempt would leave another trace. */
@@ -198,11 +233,11 @@ class AgentRun {
     await wf.condition(() => !this.#link.awaitsTrace());
   }
 
-  #tooLargeToContinue(bytes: number): void {
+  #tooLargeToContinue(bytes: number, limit: number): void {
     const largest = largestRecord(this.#records.list);
     const named =
       largest && `; the largest is ${largest.record.kind} ${largest.record.name} with ${largest.bytes} bytes`;
-    const message = `Cannot continue as new: the records have ${bytes} bytes, the limit is ${MAX_CARRY_BYTES}${named ?? ''}.`;
+    const message = `Cannot continue as new: the records have ${bytes} bytes, the limit is ${limit}${named ?? ''}.${limit === MAX_CARRY_BYTES ? ' With a blob store it is higher: give "blobs" to AgentsPlugin.' : ''}`;
     this.#tooLarge = { name: 'RecordsTooLargeError', message };
     wf.log.warn(`${message} The run goes on in its present history and fails when that is full.`);
   }

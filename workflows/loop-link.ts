@@ -1,7 +1,7 @@
 /** The run's end of the line to its loop: which loop it knows, where that lives, and what it has been told. */
 import * as wf from '@temporalio/workflow';
 import type { Advance, AdvanceInput, Ahead, RunSettings } from '../src/protocol/advance.ts';
-import { ADVANCE, AWAIT_LOOP, BUILD_SIGNAL, POKE_SIGNAL } from '../src/protocol/names.ts';
+import { ADVANCE, AWAIT_LOOP, BUILD_SIGNAL, LOCAL_INPUT, POKE_SIGNAL } from '../src/protocol/names.ts';
 import type { RunRecords } from '../src/records/run-records.ts';
 import { activityOutcome } from './failures.ts';
 
@@ -16,6 +16,8 @@ const DEFAULT_HEARTBEAT = '10 seconds';
 
 export interface LoopLinkOptions {
   agent: string;
+  /** First run id of the chain. */
+  chain: string;
   input: unknown;
   records: RunRecords;
   /** Everything a cancel of the run reaches. */
@@ -27,6 +29,7 @@ export interface LinkState {
   inFlight: number;
   open: readonly [string, boolean][];
   divergedAt: number | undefined;
+  pinned: number | undefined;
 }
 
 export class LoopLink {
@@ -126,11 +129,12 @@ export class LoopLink {
    * the answer took account of (`took`), not by what is known when it comes, so that a replay, which may know of them
    * before, does the same.
    */
-  async advance({ inFlight, open, divergedAt }: LinkState): Promise<Advance> {
+  async advance({ inFlight, open, divergedAt, pinned }: LinkState): Promise<Advance> {
     const builds = this.epoch === undefined || this.isLost();
     const from = builds ? 0 : this.from;
-    const { agent, input, records } = this.#options;
+    const { agent, chain, input, records } = this.#options;
     const got = await advance({
+      [LOCAL_INPUT]: 1,
       agent,
       input,
       from,
@@ -142,19 +146,19 @@ export class LoopLink {
       ...this.#task(),
       ...(builds
         ? {
+            chain,
             pending: open.map(([key]) => key),
             pendingChanged: open.filter(([, changed]) => changed).map(([key]) => key),
             ...(divergedAt !== undefined && { divergedAt }),
+            ...(pinned !== undefined && { pinned }),
             ...(this.#deaths > 0 && { deaths: this.#deaths }),
           }
         : { epoch: this.epoch }),
       ...(this.cancelling && (builds || !this.cancelSent) && { cancel: true as const }),
     });
     this.#agains = got.again ? this.#agains + 1 : 0;
-    if (got.lost === 'unknown agent') {
-      // Fails this task, not the run: another worker may have the agent, as Temporal does for unknown workflow types.
-      throw new Error(`This worker has no agent named "${agent}".`);
-    }
+    // Fails this task, not the run: another worker may be able, as Temporal does for unknown workflow types.
+    if (got.unable !== undefined) throw new Error(got.unable);
     if (got.lost !== undefined) this.lose();
     if (got.built) this.#meet(got.built);
     if (got.lost === undefined && !got.again) this.#note(got);
@@ -183,8 +187,9 @@ export class LoopLink {
 
   /** The run goes on as a new one: its loop is of no use here any more. */
   async leave(): Promise<void> {
+    const { agent } = this.#options;
     const nothing = { from: 0, records: [], seen: 0, inFlight: 0, pokes: 0, acts: 0 };
-    await advance({ agent: this.#options.agent, input: null, ...nothing, ...this.#task(), leave: true });
+    await advance({ [LOCAL_INPUT]: 1, agent, input: null, ...nothing, ...this.#task(), leave: true });
   }
 
   /** Lets the host hold a loop that is busy with its own work, so that the host's death is noticed. */

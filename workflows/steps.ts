@@ -13,7 +13,7 @@ export interface StepsOptions {
   context: StepContext;
   /** Everything a cancel of the run reaches. */
   body: wf.CancellationScope;
-  carry: RunCarry | undefined;
+  carry: Partial<RunCarry> | undefined;
 }
 
 export class Steps {
@@ -78,6 +78,11 @@ export class Steps {
   /** How many `kinds` has, without listing them: asked for each step that is started. */
   #count(): number {
     return this.#inFlight.size + this.#options.records.size - this.#had;
+  }
+
+  /** Keys of the tools that were started, in the order in which they were. */
+  toolsUnderWay(): string[] {
+    return [...this.#inFlight.values()].filter(({ doing }) => doing === 'tool').map(({ step }) => step.key);
   }
 
   onlyWait(): boolean {

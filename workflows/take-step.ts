@@ -1,7 +1,7 @@
 /** One step to one Temporal call: how each kind of step gets its answer. */
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import * as wf from '@temporalio/workflow';
-import type { Ahead, CallResult, ToolEnvelope } from '../src/protocol/advance.ts';
+import type { Ahead, CallResult, RunOrigin, ToolEnvelope } from '../src/protocol/advance.ts';
 import { AHEAD, CALL, STEP, TURN } from '../src/protocol/names.ts';
 import { MAX_LOST_HOSTS } from '../src/protocol/limits.ts';
 import type { OnUncertain, Step, StepApproval, StepFailure, StepRecord } from '../src/protocol/step.ts';
@@ -34,7 +34,7 @@ export interface InFlight {
 }
 
 /** What a step's answer is, without what the run itself knows; and what the loop asks next, if that came with it. */
-export type Answer = Pick<StepRecord, 'value' | 'failure' | 'usage'> & { ahead?: Ahead };
+export type Answer = Pick<StepRecord, 'value' | 'blob' | 'failure' | 'usage' | 'cached'> & { ahead?: Ahead };
 
 /** What taking a step needs of its run. */
 export interface StepContext {
@@ -48,6 +48,10 @@ export interface StepContext {
   losses: Map<string, number>;
   /** Absolute ends of sleeps, by key. */
   sleeps: Map<string, number>;
+  /** Keys of tools that were under way when the run before this one ended: nobody knows what became of them. */
+  underWay: Set<string>;
+  /** A tool that may have an effect needs a person's approval. */
+  asksEffects: boolean;
 }
 
 const TURN_RETRY: wf.RetryPolicy = { maximumAttempts: 5, initialInterval: '1s', maximumInterval: '1 minute' };
@@ -69,15 +73,30 @@ export async function takeStep(
     case 'sleep':
       return await sleepUntilDue(run, step);
     case 'agent':
-      return { value: await child(step) };
+      return { value: await child(run, step) };
     case 'tool':
     case 'turn':
     case 'step': {
-      const refusal = step.approval && (await refused(run, flight, step.approval));
+      const approval = step.approval ?? (run.asksEffects ? effectApproval(step) : undefined);
+      const refusal = approval && (await refused(run, flight, approval));
       if (refusal) return { failure: refusal };
+      if (run.underWay.delete(step.key)) {
+        const verdict = await settleUncertain(run, flight, uncertainRule(step));
+        if (verdict) return verdict;
+      }
       return step.local ? await call(run, flight) : await tool(run, flight, eager);
     }
   }
+}
+
+/** What a run that goes on from the middle of another asks before it does again what may have an effect. */
+function effectApproval({ kind, name, readOnly }: Step): StepApproval | undefined {
+  if (kind !== 'tool' || readOnly) return undefined;
+  return { prompt: `This run is a fork: run ${name}, which may have an effect, once more for it?` };
+}
+
+function uncertainRule({ options, approval }: Step): OnUncertain {
+  return options?.onUncertain ?? (approval ? 'ask' : 'retry');
 }
 
 async function decisionOn(run: StepContext, flight: InFlight, key: string, approval: StepApproval) {
@@ -128,13 +147,13 @@ async function sleepUntilDue(run: StepContext, step: Step): Promise<Answer> {
   return {};
 }
 
-async function child(step: Step): Promise<unknown> {
+async function child({ asksEffects }: StepContext, step: Step): Promise<unknown> {
   const { workflowId } = wf.workflowInfo();
   const id = `${workflowId}/${step.name}-${step.key.slice(0, 12)}${step.key.slice(24)}`;
   for (let start = 1; ; start++) {
     try {
       return await wf.executeChild(step.name, {
-        args: [step.input],
+        args: asksEffects ? [step.input, { version: 1, asksEffects } satisfies RunOrigin] : [step.input],
         workflowId: start === 1 ? id : `${id}.${start}`,
         parentClosePolicy: 'REQUEST_CANCEL',
         ...(step.options?.taskQueue !== undefined && { taskQueue: step.options.taskQueue }),
@@ -151,7 +170,7 @@ async function child(step: Step): Promise<unknown> {
 async function tool(run: StepContext, flight: InFlight, eager: boolean): Promise<Answer | undefined> {
   const { step } = flight;
   const { options = {} } = step;
-  const onUncertain = options.onUncertain ?? (step.approval ? 'ask' : 'retry');
+  const onUncertain = uncertainRule(step);
   const retry = options.retry ?? TOOL_RETRY;
   const heartbeatTimeout = options.heartbeatTimeout ?? (step.heartbeats && run.link.heartbeatTimeout);
   for (;;) {
@@ -175,9 +194,13 @@ async function tool(run: StepContext, flight: InFlight, eager: boolean): Promise
       });
       // Our own tools refuse this themselves; what a worker in another language sent, JSON would turn into something else.
       if (ArrayBuffer.isView(result)) return { failure: bytesFailure(`tool ${step.name}`) };
-      return isEnvelope(result)
-        ? { value: result.value, ...(result[AHEAD] && { ahead: result[AHEAD] }) }
-        : { value: result };
+      if (!isEnvelope(result)) return { value: result };
+      const { value, blob, cached, [AHEAD]: ahead } = result;
+      return {
+        ...(blob ? { blob } : { value }),
+        ...(cached && { cached }),
+        ...(ahead && { ahead }),
+      };
     } catch (error) {
       const failure = activityOutcome(error);
       if (!failure) throw error;
@@ -229,7 +252,7 @@ async function call(run: StepContext, flight: InFlight): Promise<Answer | undefi
   const type = step.kind === 'turn' ? TURN : step.kind === 'step' ? STEP : CALL;
   const retry = step.options?.retry ?? (step.kind === 'turn' ? (settings.turnRetry ?? TURN_RETRY) : ONCE);
   const attempts = retry.maximumAttempts ?? 0;
-  const onUncertain = step.options?.onUncertain ?? (step.approval ? 'ask' : 'retry');
+  const onUncertain = uncertainRule(step);
   const options: wf.ActivityOptions = {
     activityId: step.key,
     startToCloseTimeout: step.options?.startToCloseTimeout ?? settings.turnTimeout ?? '10 minutes',
@@ -274,9 +297,11 @@ async function call(run: StepContext, flight: InFlight): Promise<Answer | undefi
     return undefined;
   }
   if (result.moved) return undefined; // the host itself does not know the closure: its loop is gone
-  const { usage, ahead } = result;
+  const { usage, ahead, blob, cached } = result;
   return {
     ...('value' in result && { value: result.value }),
+    ...(blob && { blob }),
+    ...(cached && { cached }),
     ...(usage && { usage }),
     ...(ahead && { ahead }),
   };

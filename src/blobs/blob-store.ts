@@ -62,11 +62,6 @@ export function assertPrefix(prefix: string): void {
   );
 }
 
-/** By code units, which for keys is the order of their bytes. */
-export function byKey(a: { key: string }, b: { key: string }): number {
-  return a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
-}
-
 function quoted(text: unknown): string {
   return typeof text === 'string' ? JSON.stringify(text.slice(0, 200)) : `a ${typeof text}`;
 }

@@ -3,8 +3,9 @@ import { readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { BlobNotFoundError, BlobStoreError } from '../errors/index.ts';
-import { assertKey, assertPrefix, byKey, isKey, type BlobEntry, type BlobStore } from './blob-store.ts';
+import { assertKey, assertPrefix, isKey, type BlobEntry, type BlobStore } from './blob-store.ts';
 import { codeOf, FileWriter, syncFolder } from './file-writer.ts';
+import { byKey } from './in-key-order.ts';
 
 /** A folder as a store. Several processes may use it at once; on a network drive, if that has hard links. */
 export class FileStore implements BlobStore {

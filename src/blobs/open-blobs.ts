@@ -1,4 +1,6 @@
-/** A store of blobs by its URL. */
+/** Which blob store a worker or a client uses. */
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DeclarationError } from '../errors/index.ts';
 import type { BlobStore } from './blob-store.ts';
@@ -6,26 +8,30 @@ import { FileStore } from './file-store.ts';
 import { openS3 } from './s3-store.ts';
 import { readS3Url } from './s3-url.ts';
 
+/** A store, or the URL of one: `file:///var/lib/agents`, `s3://bucket/prefix`. */
+export type BlobsSetting = string | URL | BlobStore;
+
 /**
- * Opens the store of a URL: `file:///var/lib/agents`, or `s3://bucket/prefix`, which needs the package
- * `@aws-sdk/client-s3`. A store of your own is taken as it is. Nothing is read or written yet.
+ * Opens a store. Nothing is read or written yet. A store of your own is taken as it is; one over S3 needs the package
+ * `@aws-sdk/client-s3`.
  *
- * @throws DeclarationError if the URL names no store
+ * @throws DeclarationError for a URL that names none
  */
-export async function openBlobs(blobs: string | URL | BlobStore): Promise<BlobStore> {
-  if (typeof blobs === 'object' && 'putIfAbsent' in blobs) return blobs;
-  const given = String(blobs);
-  // What cannot be read may hold credentials anywhere, and is not shown.
-  if (!URL.canParse(given))
-    throw refused('what is no URL', 'give file:///an/absolute/path or s3://bucket/prefix.');
-  const url = new URL(given);
-  switch (url.protocol) {
+export function openBlobs(setting: BlobsSetting): BlobStore {
+  if (typeof setting === 'object' && 'putIfAbsent' in setting) return setting;
+  const given = String(setting);
+  const url = URL.parse(given);
+  switch (url?.protocol) {
     case 'file:':
       return new FileStore(pathOf(url, given));
     case 's3:':
-      return await openS3(readS3Url(url));
+      return openS3(readS3Url(url));
     default:
-      throw refused(`a ${url.protocol} URL`, 'there are file:// and s3:// stores, or give one of your own.');
+      // It is not shown: what cannot be read may hold credentials anywhere.
+      throw refused(
+        url ? `a ${url.protocol} URL` : 'what is no URL',
+        'use file:///an/absolute/path or s3://bucket/prefix.',
+      );
   }
 }
 
@@ -42,4 +48,14 @@ function pathOf(url: URL, given: string): string {
 
 function refused(what: string, why: string): DeclarationError {
   return new DeclarationError(`Cannot open ${what} as a store of blobs: ${why}`);
+}
+
+/** Where blobs are kept by default: of the user who runs the process, whatever its working directory. */
+export function defaultBlobs(): BlobStore {
+  return new FileStore(join(homedir(), '.local', 'share', 'temporal-agents', 'blobs'));
+}
+
+/** Whether a server at this address is on this machine, so that all who speak to it have one disk. */
+export function isLoopback(address: string | undefined): boolean {
+  return address !== undefined && /^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/i.test(address);
 }

@@ -1,4 +1,6 @@
 /** For whoever starts agents and answers them; loads neither a worker nor a framework. */
+export { BlobsPlugin } from './blobs-plugin.ts';
+export { fork, type ForkOptions, resume, type ResumeOptions } from './resume-and-fork.ts';
 export {
   approve,
   type ApproveInput,

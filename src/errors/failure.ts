@@ -15,15 +15,19 @@ export function fromStepFailure(failure: StepFailure): Error {
   return error;
 }
 
+/** Whether it is one of ours that only comes again. */
+function isLasting(error: unknown): boolean {
+  return AgentError.is(error) && !error.retryable;
+}
+
 /**
  * Whether starting the agent again would only bring the same error again: it, or a cause of it, came from a record, is
- * one of ours that is not retryable, or says so itself.
+ * one of ours that does not pass, or says so itself.
  */
 export function isFinal(error: unknown): boolean {
   try {
     for (let cause = error, depth = 0; typeof cause === 'object' && cause !== null && depth < 10; depth++) {
-      if (recorded.has(cause)) return true;
-      if (AgentError.is(cause)) return !cause.retryable;
+      if (recorded.has(cause) || isLasting(cause)) return true;
       if (cause instanceof ApplicationFailure && cause.nonRetryable) return true;
       cause = (cause as { cause?: unknown }).cause;
     }
@@ -35,12 +39,9 @@ export function isFinal(error: unknown): boolean {
 
 /**
  * The failure of a tool or a named step, for Temporal's retries. An `ApplicationFailure` of the user's own stays as it
- * is; any other error is under its class's name, and retryable unless it is one of ours that would only come again.
+ * is; any other error is under its class's name, and retryable unless it is one of ours that only comes again.
  */
-export function toApplicationFailure(
-  error: unknown,
-  nonRetryable = AgentError.is(error) && !error.retryable,
-): ApplicationFailure {
+export function toApplicationFailure(error: unknown, nonRetryable = isLasting(error)): ApplicationFailure {
   if (error instanceof ApplicationFailure) return error;
   const { name, message, code, status } = toStepFailure(error);
   const failure = ApplicationFailure.create({

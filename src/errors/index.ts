@@ -8,13 +8,15 @@ const MARK = Symbol.for('temporal-agents.error');
 /** Base of all errors of this package. */
 export class AgentError extends Error {
   readonly [MARK] = true;
-  /** Whether the same call may succeed another time without a change of code. */
-  readonly retryable: boolean;
 
-  constructor(message: string, options: ErrorOptions & { retryable?: boolean } = {}) {
+  constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = new.target.name;
-    this.retryable = options.retryable ?? false;
+  }
+
+  /** Whether it may pass: a step that fails with it is tried again, and so is an agent. */
+  get retryable(): boolean {
+    return false;
   }
 
   /** Whether an error is one of ours, also when two copies of the package are loaded. */
@@ -49,20 +51,49 @@ export class PayloadTooLargeError extends AgentError {}
 export class RecordsTooLargeError extends AgentError {}
 /** A framework's version, or a feature of it, that this version does not support. */
 export class UnsupportedError extends AgentError {}
+/** The server does not know a run, or has forgotten it. */
+export class RunNotFoundError extends AgentError {}
+/** A run is not in the state that what was asked of it needs. */
+export class RunStateError extends AgentError {}
 /** A blob store has no blob of that key. */
 export class BlobNotFoundError extends AgentError {}
 /**
- * A blob store cannot be reached, or refuses; the message names the store, and the cause is what it said. It is retryable
+ * A blob store cannot be reached, or refuses; the message names the store, and the cause is what it said. It may pass,
  * unless the store can never do what was asked: a full disk, a missing bucket and wrong credentials are mended by a person.
  * Whether a failed write has been done is not known.
  */
 export class BlobStoreError extends AgentError {
-  constructor(message: string, options: ErrorOptions & { retryable?: boolean } = {}) {
-    super(message, { retryable: true, ...options });
+  readonly #retryable: boolean;
+
+  constructor(
+    message: string,
+    { retryable = true, ...options }: ErrorOptions & { retryable?: boolean } = {},
+  ) {
+    super(message, options);
+    this.#retryable = retryable;
+  }
+
+  override get retryable(): boolean {
+    return this.#retryable;
   }
 }
 /** Someone else wrote first. */
-export class ConcurrencyError extends AgentError {}
+export class ConcurrencyError extends AgentError {
+  /** The same as `currentSha`, under the name that is kept when the error is recorded. */
+  readonly code?: string;
+
+  constructor(message: string, { currentSha, ...options }: ErrorOptions & { currentSha?: string } = {}) {
+    super(message, options);
+    if (currentSha !== undefined) this.code = currentSha;
+  }
+
+  /** SHA-256, in hex, of what is there now; `null` if nothing is. */
+  get currentSha(): string | null {
+    return this.code ?? null;
+  }
+}
+/** A key or path of memory that is surely a mistake, such as one with `..` in it. */
+export class MemoryPathError extends AgentError {}
 /** The worker was shut down under an activity; never a failure of the step. */
 export class WorkerShutdownError extends AgentError {}
 
@@ -80,9 +111,12 @@ const CLASSES = [
   PayloadTooLargeError,
   RecordsTooLargeError,
   UnsupportedError,
+  RunNotFoundError,
+  RunStateError,
   BlobNotFoundError,
   BlobStoreError,
   ConcurrencyError,
+  MemoryPathError,
   WorkerShutdownError,
 ];
 

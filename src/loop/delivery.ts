@@ -8,7 +8,8 @@ const HOLD_MS = 2_000;
 const HOLD_CHANGED_MS = 300;
 
 /** As much of a record as the loop gets. */
-export type Delivered = Pick<StepRecord, 'key' | 'value' | 'failure' | 'changedAt'>;
+export type Delivered = Pick<StepRecord, 'key' | 'value' | 'failure' | 'changedAt'> &
+  Partial<Pick<StepRecord, 'kind'>>;
 
 interface DeliveryOptions {
   /** Keys of the steps that earlier loops asked and that have no record, when the loop was built. */
@@ -17,6 +18,8 @@ interface DeliveryOptions {
   pendingChanged: readonly string[];
   /** How many records there were when a loop with changed code last left the recorded path. */
   divergedAt: number | undefined;
+  /** Of a fork: so many records stand whatever its code asks. */
+  pinned?: number | undefined;
   isAsked(key: string): boolean;
   settle(record: Delivered): void;
   /** All that could be delivered was. */
@@ -88,6 +91,21 @@ export class Delivery {
     this.#pending = new Set(options.pending);
     this.#pendingChanged = new Set(options.pendingChanged);
     for (const key of options.pending) this.#noteRerun(key);
+  }
+
+  /**
+   * The key under which a turn is asked: in a fork, that of the next turn which stands, whatever is asked now.
+   */
+  turnKeyFor(key: string): string {
+    const { pinned = 0 } = this.#options;
+    if (pinned === 0 || this.#indexOf.has(key)) return key;
+    const stands = this.#queue.find(
+      (record) =>
+        record.kind === 'turn' &&
+        this.#indexOf.get(record.key)! < pinned &&
+        !this.#options.isAsked(record.key),
+    );
+    return stands?.key ?? key;
   }
 
   /**

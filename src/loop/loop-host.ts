@@ -4,10 +4,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
 import type { Agent } from '../agent.ts';
+import { NO_BLOBS } from '../blobs/blob-codec.ts';
+import type { RunStorage } from '../blobs/run-storage.ts';
 import type { Advance, AdvanceInput, Ahead, RunSettings, Took, WatchResult } from '../protocol/advance.ts';
 import { MAX_DEATHS } from '../protocol/limits.ts';
 import { BUILD_SIGNAL, POKE_SIGNAL } from '../protocol/names.ts';
+import type { StepRecord } from '../protocol/step.ts';
 import { Loop } from './loop.ts';
+import { assertFits } from './recordable.ts';
 import { Poke } from './poke.ts';
 import { RunningCalls } from './running-calls.ts';
 import { currentTask, type CurrentTask, failingSince, type RunContact } from './workflow-task.ts';
@@ -38,6 +42,7 @@ export interface LoopHostOptions {
   /** Tools that workers serve as activities of their own names. */
   servedTools: ReadonlySet<object>;
   settings: RunSettings;
+  storage: RunStorage;
   /** Milliseconds after which a loop that only waits is dropped. */
   parkAfterMs: number;
   /** Live loops beyond which those that wait long are dropped at once. */
@@ -66,6 +71,10 @@ export class LoopHost {
     this.queue = `${options.taskQueue}/host-${randomUUID().slice(0, 8)}`;
     this.#sweep = setInterval(() => this.sweep(), SWEEP_EVERY);
     this.#sweep.unref();
+  }
+
+  get storage(): RunStorage {
+    return this.#options.storage;
   }
 
   /** How many loops live here. */
@@ -118,17 +127,19 @@ export class LoopHost {
       if (loop) this.#drop(loop, 'the run goes on as a new one');
       return {};
     }
+    const read = await this.#readRecords(contact, input);
+    if ('unable' in read) return read;
     let built: Advance['built'];
     if (input.epoch === undefined) {
       const answer = await this.#build(contact, input, attempt);
-      if (answer.end || answer.lost !== undefined) return answer;
+      if (answer.end || answer.unable !== undefined) return answer;
       ({ built } = answer);
     }
     const loop = this.find(runId);
     if (!loop) return { lost: 'absent' };
     let wrong =
       loop.epoch === (input.epoch ?? loop.epoch)
-        ? loop.take(input.from, input.records, input.seen)
+        ? loop.take(input.from, read.records, input.seen)
         : 'another loop';
     const isAhead = loop.had > input.from + input.records.length;
     if (isAhead && input.cancel) wrong ??= 'ahead';
@@ -150,6 +161,25 @@ export class LoopHost {
     const got = await loop.next(input.seen, patience(input));
     if (loop.dropped) return { lost: 'dropped' };
     return { ...(built && { built }), took: took(input), ...got };
+  }
+
+  /** The records with what is kept in the blob store, unless the loop here has had them. */
+  async #readRecords(
+    { runId, client }: RunContact,
+    { epoch, from, records }: AdvanceInput,
+  ): Promise<{ records: StepRecord[] } | { unable: string }> {
+    const loop = epoch === undefined ? undefined : this.find(runId);
+    const had = loop?.epoch === epoch && loop ? Math.max(0, loop.had - from - 1) : 0;
+    if (!records.some(({ blob }, i) => blob && i >= had)) return { records };
+    const { answers } = this.#options.storage;
+    if (!answers) return { unable: NO_BLOBS };
+    const { loadedDataConverter } = client.options;
+    try {
+      const needed = await answers.readAll(records.slice(had), loadedDataConverter);
+      return { records: [...records.slice(0, had), ...needed] };
+    } catch (error) {
+      return { unable: error instanceof Error ? error.message : String(error) };
+    }
   }
 
   /** Lets the loop of a run go on with the answer to a step before the run has it. */
@@ -196,7 +226,12 @@ export class LoopHost {
   }
 
   #settingsOf(agent: string): RunSettings {
-    return { ...this.#options.settings, ...this.#options.agents.get(agent)?.settings };
+    const storesPayloads = this.storage.maxPayloadBytes === Infinity;
+    return {
+      ...this.#options.settings,
+      ...(storesPayloads && { storesPayloads }),
+      ...this.#options.agents.get(agent)?.settings,
+    };
   }
 
   /** Builds a loop and keeps it. Answers that it is lost, or its end, when it must not be built here. */
@@ -207,7 +242,8 @@ export class LoopHost {
     const agent = this.#options.agents.get(input.agent);
     if (!agent) {
       const missingFor = Date.now() - (await failingSince(contact));
-      if (missingFor < this.#options.agentMissingMs) return { lost: 'unknown agent' };
+      if (missingFor < this.#options.agentMissingMs)
+        return { unable: `This worker has no agent named "${input.agent}".` };
       const message = `Cannot run agent "${input.agent}": no worker on this task queue has had it for ${this.#options.agentMissingMs} ms. Pass it to AgentsPlugin({ agents }) of a worker that polls the queue.`;
       return this.#refuse({ name: 'AgentNotFoundError', message });
     }
@@ -217,6 +253,7 @@ export class LoopHost {
     }
     const loop = keepLoop(this.#kept, contact, input, {
       agent,
+      storage: this.storage,
       serves: (tool) => this.#options.servedTools.has(tool),
       gone: (lost) => this.#drop(lost, 'its run is gone'),
     });
@@ -255,10 +292,15 @@ function patience({ inFlight, records, acts }: AdvanceInput): number {
 function keepLoop(
   kept: Map<string, Kept>,
   { runId, workflowId, client }: RunContact,
-  { input, pending = [], pendingChanged = [], divergedAt }: AdvanceInput,
-  host: { agent: Agent; serves: (tool: object) => boolean; gone: (loop: Loop) => void },
+  { input, chain = runId, pending = [], pendingChanged = [], divergedAt, pinned }: AdvanceInput,
+  host: {
+    agent: Agent;
+    storage: RunStorage;
+    serves: (tool: object) => boolean;
+    gone: (loop: Loop) => void;
+  },
 ): Loop {
-  const { agent } = host;
+  const { agent, storage } = host;
   const poke = new Poke({
     send: async () => await client.workflow.getHandle(workflowId, runId).signal(POKE_SIGNAL, loop.epoch),
     needed: () => loop.mustTell && kept.get(runId)?.loop === loop,
@@ -267,12 +309,21 @@ function keepLoop(
   });
   const loop: Loop = new Loop({
     runId,
+    workflowId,
+    agent: agent.agentName,
+    chain,
+    storage,
     pending,
     pendingChanged,
     divergedAt,
+    pinned,
     ready: () => poke.ready(),
     serves: (tool) => host.serves(tool),
-    body: async (self) => await agent.execute(input, { signal: self.abort.signal }),
+    body: async (self) => {
+      const output = await agent.execute(input, { signal: self.abort.signal });
+      assertFits(output, `The output of agent ${agent.agentName}`, storage.maxPayloadBytes);
+      return output;
+    },
   });
   kept.set(runId, { loop, poke });
   return loop;

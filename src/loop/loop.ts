@@ -6,16 +6,18 @@ import { fromStepFailure, isFinal, toStepFailure } from '../errors/failure.ts';
 import type { Usage } from '../protocol/usage.ts';
 import type { Advance, LoopEnd } from '../protocol/advance.ts';
 import { MAX_BATCH_BYTES } from '../protocol/limits.ts';
-import type { Step, StepRecord } from '../protocol/step.ts';
+import type { CachedFrom, Step, StepRecord } from '../protocol/step.ts';
 import { currentPosition, runAtTop } from './current-loop.ts';
 import { type Delivered, Delivery } from './delivery.ts';
+import type { RunStorage } from '../blobs/run-storage.ts';
 import { fieldHashes, fingerprint } from './fingerprint.ts';
-import { assertRecordable } from './recordable.ts';
+import { assertFits, assertRecordable } from './recordable.ts';
 
 /** What a closure of the loop answers. */
 export interface CallAnswer {
   value?: unknown;
   usage?: Usage;
+  cached?: CachedFrom;
 }
 
 /** Runs in the host, under an activity; the signal fires when nobody wants the answer. */
@@ -30,9 +32,10 @@ export interface StepRequest extends Pick<
   request: unknown;
   /**
    * Answers it in this process; without it, an activity, child, timer or person does. `again`: it may have run before,
-   * under an earlier loop too, and nobody heard how far it came.
+   * under an earlier loop too, and nobody heard how far it came. `idempotencyKey`: the same for every attempt of the step,
+   * of the chain's first run id and the step's key.
    */
-  closure?: (signal: AbortSignal, again: boolean) => Promise<CallAnswer>;
+  closure?: (signal: AbortSignal, again: boolean, idempotencyKey: string) => Promise<CallAnswer>;
 }
 
 interface Asked {
@@ -45,11 +48,20 @@ interface Asked {
 /** What a loop is built from. */
 export interface LoopSource {
   runId: string;
+  workflowId: string;
+  /** The agent's name. */
+  agent: string;
+  /** First run id of the chain. */
+  chain: string;
+  /** What its worker keeps outside of histories. */
+  storage: RunStorage;
   /** Keys of the steps that earlier loops asked and that have no record. */
   pending: readonly string[];
   /** Those of them that were asked since a loop with changed code left the recorded path. */
   pendingChanged: readonly string[];
   divergedAt: number | undefined;
+  /** Of a fork: so many records stand whatever its code asks. */
+  pinned?: number | undefined;
   body(loop: Loop): Promise<unknown>;
   /** It has something for its run, and no `advance` waits for it. */
   ready(): void;
@@ -62,12 +74,14 @@ const LONG_WAITS = new Set(['approval', 'sleep', 'agent']);
 
 export class Loop {
   readonly runId: string;
+  /** First run id of the chain. */
+  readonly chain: string;
   /** Not to be guessed: who knows it may tell the run what the loop asks. */
   readonly epoch = randomBytes(9).toString('base64url');
   readonly abort = new AbortController();
   cancelled = false;
   end: LoopEnd | undefined;
-  /** When an `advance` or a watch last left. */
+  /** When an `advance` or a watch last left, or a step of its own was last tried. */
   touched = Date.now();
   /** `advance` calls and watches that wait here now. */
   waiting = 0;
@@ -83,11 +97,13 @@ export class Loop {
 
   constructor(source: LoopSource) {
     this.runId = source.runId;
+    this.chain = source.chain;
     this.#source = source;
     this.#delivery = new Delivery({
       pending: source.pending,
       pendingChanged: source.pendingChanged,
       divergedAt: source.divergedAt,
+      pinned: source.pinned,
       isAsked: (key) => this.#asked.has(key),
       settle: (record) => this.#settle(record),
       settled: () => this.#wake(),
@@ -101,6 +117,11 @@ export class Loop {
 
   serves(tool: object): boolean {
     return this.#source.serves(tool);
+  }
+
+  /** The run it is of, the agent, and what its worker keeps. */
+  get source(): Pick<LoopSource, 'workflowId' | 'agent' | 'storage'> {
+    return this.#source;
   }
 
   async #run(): Promise<void> {
@@ -131,10 +152,10 @@ export class Loop {
     if (this.cancelled && !shielded) throw new CancelledFailure('The run was cancelled.');
     const { kind, name, input, approval, heartbeats, readOnly, options, closure } = request;
     assertRecordable(input, `The input of ${kind} ${name}`);
-    const key = this.#delivery.keyFor(
-      this.keyOf({ kind, name, request: request.request, scope }),
-      readOnly === true,
-    );
+    assertFits(input, `The input of ${kind} ${name}`, this.#source.storage.maxPayloadBytes);
+    const asked = this.keyOf({ kind, name, request: request.request, scope });
+    const key =
+      kind === 'turn' ? this.#delivery.turnKeyFor(asked) : this.#delivery.keyFor(asked, readOnly === true);
     const step: Step = {
       no: 0,
       key,
@@ -150,7 +171,8 @@ export class Loop {
     };
     const before = this.#delivery.isPending(key);
     let runs = 0;
-    const run = closure && ((signal: AbortSignal) => closure(signal, before || runs++ > 0));
+    const idempotencyKey = `${this.#source.chain}:${key}`;
+    const run = closure && ((signal: AbortSignal) => closure(signal, before || runs++ > 0, idempotencyKey));
     this.#asked.set(key, { step, resolve, reject, closure: run });
     if (!this.#delivery.asked(key)) {
       if (kind === 'turn') step.parts = fieldHashes(request.request);
@@ -170,7 +192,15 @@ export class Loop {
     return occurrence === 1 ? print : `${print}.${occurrence}`;
   }
 
+  /** What a step that waits for its answer is called, for messages. */
+  titleOf(key: string): string {
+    const { kind, name } = this.#asked.get(key)?.step ?? {};
+    return kind === undefined ? 'a step' : `${kind} ${name}`;
+  }
+
   closure(key: string): Closure | undefined {
+    // A step that is tried again needs its loop, however long it waits in between.
+    this.touched = Date.now();
     return this.#asked.get(key)?.closure;
   }
 

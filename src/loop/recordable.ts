@@ -1,12 +1,11 @@
 import { NotRecordableError, PayloadTooLargeError } from '../errors/index.ts';
-import { MAX_PAYLOAD_BYTES } from '../protocol/limits.ts';
 import { jsonBytes } from '../records/run-records.ts';
 
 /**
  * Refuses what JSON would silently lose or cannot hold: bigints, maps, sets, bytes, and cycles; anything else becomes
  * what JSON makes of it (a `Date` its ISO text), which is also what the loop gets, live and after a restart.
  * @param what whose value it is, for the message: "The result of tool get_weather"
- * @throws NotRecordableError naming the path; PayloadTooLargeError naming the size
+ * @throws NotRecordableError naming the path
  */
 export function assertRecordable(value: unknown, what: string): void {
   const found = findLost(value, '', []);
@@ -15,22 +14,22 @@ export function assertRecordable(value: unknown, what: string): void {
       `${what} cannot be recorded: ${found.path === '' ? 'it' : `"${found.path}"`} is ${found.is}. Use plain JSON, such as ${found.instead}.`,
     );
   }
-  assertFits(value, what);
 }
 
 /** Refuses a payload that the server would not take. @throws PayloadTooLargeError */
-export function assertFits(value: unknown, what: string): void {
+export function assertFits(value: unknown, what: string, limit: number): void {
+  if (limit === Infinity) return;
   const bytes = jsonBytes(value);
-  if (bytes > MAX_PAYLOAD_BYTES) {
+  if (bytes > limit) {
     throw new PayloadTooLargeError(
-      `${what} has ${bytes} bytes; the limit for one payload is ${MAX_PAYLOAD_BYTES}.`,
+      `${what} has ${bytes} bytes; the limit for one payload is ${limit}. Give "blobs" to AgentsPlugin, and larger ones are kept there.`,
     );
   }
 }
 
 /** Whether the server takes it as one payload. */
-export function fits(value: unknown): boolean {
-  return jsonBytes(value) <= MAX_PAYLOAD_BYTES;
+export function fits(value: unknown, limit: number): boolean {
+  return limit === Infinity || jsonBytes(value) <= limit;
 }
 
 interface Lost {

@@ -1,12 +1,14 @@
 /** What the run and the process that holds its loop say to each other. Types only. */
 import type { Duration, RetryPolicy } from '@temporalio/common';
-import type { AHEAD } from './names.ts';
+import type { AHEAD, LOCAL_INPUT } from './names.ts';
 import type { PendingApproval } from './signals.ts';
-import type { Step, StepFailure, StepRecord } from './step.ts';
+import type { AnswerBlob, CachedFrom, Step, StepFailure, StepRecord } from './step.ts';
 import type { Usage } from './usage.ts';
 
 /** What the run tells the host when it wants the loop to go on. Never in history: a local activity's input is not recorded. */
 export interface AdvanceInput {
+  /** Comes first: payloads that begin so are not kept in a blob store. */
+  [LOCAL_INPUT]: 1;
   agent: string;
   input: unknown;
   /** The loop the run knows; absent: build one from all records. */
@@ -26,12 +28,16 @@ export interface AdvanceInput {
   agains?: number;
   /** Length of the history as the workflow sees it: it ends with the start of the present task. */
   historyLength: number;
+  /** At a build: first run id of the chain, from which idempotency keys are made. */
+  chain?: string;
   /** At a build: keys of the steps that earlier loops asked and that have no record. */
   pending?: string[];
   /** At a build: those of them that were asked since a loop with changed code left the recorded path. */
   pendingChanged?: string[];
   /** At a build: how many records there were when a loop with changed code last left the recorded path. */
   divergedAt?: number;
+  /** At a build: so many records stand whatever the loop's code asks. */
+  pinned?: number;
   /** At a build: how many processes died of late, one after the other, while the loop's own code ran and asked nothing. */
   deaths?: number;
   /** The workflow task timeout of the run, in milliseconds. */
@@ -55,6 +61,8 @@ export interface RunSettings {
   agentRetries?: number;
   /** How long a loop beside a long wait must be quiet until nobody watches it, in milliseconds. */
   watchForMs?: number;
+  /** Payloads of any size are kept outside the history. */
+  storesPayloads?: true;
   /** Records at which the run continues as new, if sooner than the server suggests; for tests. */
   continueAfterRecords?: number;
 }
@@ -78,6 +86,8 @@ export interface Advance {
   crowded?: true;
   /** This process has no loop that is where the run is; why. */
   lost?: string;
+  /** This process cannot build the loop as it is set up; why. Fails the workflow task, not the run. */
+  unable?: string;
   /** A loop was built: its name, where it lives, and what the run must know. */
   built?: {
     epoch: string;
@@ -92,6 +102,29 @@ export interface Advance {
   end?: LoopEnd;
   /** Set once, when this loop leaves the recorded path: how many records there were. */
   divergedAt?: number;
+}
+
+/** A run that another goes on from. */
+export interface OtherRun {
+  workflowId: string;
+  runId: string;
+  /** A fork: how many of its records are kept; absent: it is resumed, with all of them. */
+  fork?: { keep: number };
+}
+
+/** The second argument of a run that goes on from another, or is a child of one that does. */
+export interface RunOrigin {
+  version: 1;
+  /** The run whose records it starts with. */
+  from?: OtherRun;
+  /** Tools that may have an effect need a person's approval. */
+  asksEffects?: true;
+}
+
+/** What the activity that reads another run answers. */
+export interface RunRead {
+  input: unknown;
+  carry: RunCarry;
 }
 
 /** The second argument of a run that was continued as new. */
@@ -109,6 +142,12 @@ export interface RunCarry {
   open: [string, boolean][];
   agentFailures: number;
   divergedAt?: number;
+  /** Of a resumed run: keys of the tools that were under way when the one before ended. */
+  underWay?: string[];
+  /** Of a fork: so many records stand whatever its code asks now. */
+  pinned?: number;
+  /** Tools that may have an effect need a person's approval. */
+  asksEffects?: true;
 }
 
 /** Approvals as they go over to the next run of the chain. */
@@ -149,13 +188,19 @@ export interface CallResult {
   /** The loop is not in this process; nothing else is said then. */
   moved?: true;
   value?: unknown;
+  /** Stands in the place of a large value. */
+  blob?: AnswerBlob;
   usage?: Usage;
+  cached?: CachedFrom;
   ahead?: Ahead;
 }
 
 /** What the activity of a tool answers, if not just the tool's result. */
 export interface ToolEnvelope {
   value?: unknown;
+  /** Stands in the place of a large value. */
+  blob?: AnswerBlob;
+  cached?: CachedFrom;
   /** `null`: none; the result itself has such a field. */
   [AHEAD]: Ahead | null;
 }

@@ -2,10 +2,17 @@
 
 /** A payload the server takes: `limit.blobSize.error`, 2 MiB by default; kept a little under it for the envelope. */
 export const MAX_PAYLOAD_BYTES = 2 * 1024 * 1024 - 16 * 1024;
+/**
+ * A content of memory, as UTF-8: less than half a payload, so that a run can record what it reads, although JSON writes
+ * each quote and line end of a text as two characters.
+ */
+export const MAX_MEMORY_BYTES = 1_000_000;
 /** Steps handed out by one `advance`: a marker and the commands made from it must fit one message of 4 MB. */
 export const MAX_BATCH_BYTES = 512 * 1024;
 /** Records a run may carry to the next one: beside them stand input, decisions and counters. */
 export const MAX_CARRY_BYTES = 1_500_000;
+/** The same where payloads are kept in a blob store: what a worker's memory and one read of the store should bear. */
+export const MAX_STORED_CARRY_BYTES = 64 * 1024 * 1024;
 /** Steps in flight: the server takes at most 2,000 pending activities, children and timers each. */
 export const MAX_IN_FLIGHT = 500;
 /**

@@ -9,8 +9,16 @@ export const STEP = 'agents.step';
 /** Activity: watch a loop that is busy with its own work. */
 export const AWAIT_LOOP = 'agents.awaitLoop';
 
+/** Activity: read what another run has, to go on from there. */
+export const READ_RUN = 'agents.readRun';
+/** Query: what a run would hand over to one that goes on from it. */
+export const CARRY_QUERY = '__agents_carry';
+
 /** Field of a tool activity's result that holds what the loop asks next. */
 export const AHEAD = '__agents_ahead';
+
+/** First field of the input of a local activity, which no history has. */
+export const LOCAL_INPUT = '__agents_local';
 
 /** Signal: a loop has something for its run. */
 export const POKE_SIGNAL = '__agents_poke';

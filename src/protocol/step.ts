@@ -68,14 +68,35 @@ export interface StepFailure {
   recoverable?: true;
 }
 
+/** A large answer that is kept in a blob store. */
+export interface AnswerBlob {
+  /** Where in the store. */
+  key: string;
+  bytes: number;
+}
+
+/** Whose answer it is, where a tool's answer was used again. */
+export interface CachedFrom {
+  workflowId: string;
+  runId: string;
+  /** When it was asked; milliseconds since 1970, by the clock of the worker that ran it. */
+  at: number;
+  /** How long that took. */
+  durationMs: number;
+}
+
 /** The recorded answer to a step: a value (absent: `undefined`) or a failure. */
 export interface StepRecord {
   key: string;
   kind: StepKind;
   name: string;
   value?: unknown;
+  /** Stands in the place of a large value. */
+  blob?: AnswerBlob;
   failure?: StepFailure;
   usage?: Usage;
+  /** The tool was not run: an equal call had been answered. */
+  cached?: CachedFrom;
   /** How often the run started it; retries inside Temporal's own policy are not counted. */
   attempts: number;
   /** Milliseconds since the epoch, by the workflow's clock. */

@@ -10,7 +10,9 @@ export function runDetails(run: {
 }): string {
   const turns = run.records.filter((record) => record.kind === 'turn').length;
   const tools = run.records.filter((record) => record.kind === 'tool').length;
-  const lines = [`**${turns}** model turns and **${tools}** tool calls answered`];
+  const cached = run.records.filter((record) => record.cached).length;
+  const fromCache = cached > 0 ? `, **${cached}** of them from the cache` : '';
+  const lines = [`**${turns}** model turns and **${tools}** tool calls answered${fromCache}`];
   const busy = run.inFlight.filter(({ kind }) => kind !== 'approval').slice(0, 5);
   if (busy.length > 0)
     lines.push(`In flight: ${busy.map(({ kind, name }) => `${kind} ${code(name)}`).join(', ')}`);

@@ -1,3 +1,7 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { NativeConnection, Worker, WorkerOptions } from '@temporalio/worker';
 import type { AgentsPluginOptions } from '../worker/agents-plugin.ts';
 
@@ -16,7 +20,8 @@ export interface TestWorkerOptions extends AgentsPluginOptions {
 }
 
 /**
- * A worker for a test: `Worker.create` with `AgentsPlugin`, and the time that a long wait costs in a server that skips
+ * A worker for a test: `Worker.create` with `AgentsPlugin`, blobs in a new folder of the system's own for what is temporary,
+ * and the time that a long wait costs in a server that skips
  * time down from 5 s to 0.2 s. Run it with `worker.runUntil(async () => …)`.
  */
 export async function createTestWorker(
@@ -33,6 +38,14 @@ export async function createTestWorker(
     ...(server.namespace !== undefined && { namespace: server.namespace }),
     ...worker,
     taskQueue,
-    plugins: [...(worker?.plugins ?? []), new AgentsPlugin({ watchFor: 200, ...plugin })],
+    plugins: [...(worker?.plugins ?? []), new AgentsPlugin({ watchFor: 200, blobs: testBlobs(), ...plugin })],
   });
+}
+
+/** One folder a process, so that what one worker of a test keeps the next can read. */
+let folder: URL | undefined;
+
+function testBlobs(): URL {
+  folder ??= pathToFileURL(mkdtempSync(join(tmpdir(), 'temporal-agents-')));
+  return folder;
 }

@@ -10,8 +10,9 @@ const RETRY = { maximumAttempts: 3 };
 export async function callTool<Result>(tool: Tool<any, any, Result>, input: unknown): Promise<Result> {
   const { name, execute, readOnly, version, requiresApproval } = tool.options;
   const args: unknown = await toolArguments(tool, input);
-  const served =
-    !execute || tool.options.taskQueue !== undefined || currentPosition()!.loop.serves(tool.origin);
+  const { loop } = currentPosition()!;
+  const { toolCache } = loop.source.storage;
+  const served = !execute || tool.options.taskQueue !== undefined || loop.serves(tool.origin);
   const options = stepOptions(tool);
   const approval = await approvalFor(name, requiresApproval, args);
   return await askStep<Result>({
@@ -25,7 +26,7 @@ export async function callTool<Result>(tool: Tool<any, any, Result>, input: unkn
       ? { options, ...(execute && { heartbeats: true }) }
       : {
           options: { retry: RETRY, ...options },
-          closure: async (signal) => ({ value: await runToolBody(tool, input, signal) }),
+          closure: async (signal) => await runToolBody(tool, input, signal, toolCache),
         }),
   });
 }

@@ -5,6 +5,7 @@ import { assertKnownOptions } from '../known-options.ts';
 import { NAME_PATTERN } from '../protocol/names.ts';
 import type { OnUncertain, StepOptions } from '../protocol/step.ts';
 import { type ApprovalRule, assertApprovalRule } from './approval-rule.ts';
+import { assertCacheRule, type CacheRule } from './cache-rule.ts';
 import { assertLimits, retryPolicy } from './retries-and-timeouts.ts';
 import { isSchema, type JsonSchema, type Schema, validate } from './schema.ts';
 
@@ -53,6 +54,12 @@ export interface ToolOptions<Input, Args, Result> {
    * @default false
    */
   requiresApproval?: ApprovalRule<Args>;
+  /**
+   * Whether the answer of an equal call is used again: `'auto'` in all runs of the namespace, `'run'` within a run, or
+   * `{ ttl, version, key }`. Needs a blob store. Equal are name, parameters, `version`, the source of `execute` and the
+   * arguments; a tool whose answer depends on who asks must say so in `key`. Failures are not kept. @default 'off'
+   */
+  cache?: CacheRule<Args>;
   /** Part of the call's fingerprint: change it when the body's meaning changes. */
   version?: string;
 }
@@ -117,6 +124,7 @@ const OPTIONS = new Set<keyof ToolOptions<any, any, any>>([
   'readOnly',
   'onUncertain',
   'requiresApproval',
+  'cache',
   'version',
 ]);
 
@@ -136,6 +144,7 @@ export function assertToolOptions(options: ToolOptions<any, any, any>): void {
   }
   assertLimits(options, ['timeout', 'heartbeatTimeout'], `Cannot declare tool ${name}`);
   assertApprovalRule(name, options.requiresApproval);
+  assertCacheRule(name, options.cache, options);
   if (!['retry', 'ask', 'fail', undefined].includes(options.onUncertain)) {
     throw new DeclarationError(
       `Cannot declare tool ${name}: "onUncertain" must be 'retry', 'ask' or 'fail'.`,

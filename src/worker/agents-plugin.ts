@@ -1,10 +1,12 @@
-import type { ClientPlugin } from '@temporalio/client';
+import { type ClientOptions, type ClientPlugin, Connection } from '@temporalio/client';
 import type { Duration } from '@temporalio/common';
 import { msToNumber } from '@temporalio/common/lib/time.js';
 import {
   type BundleOptions,
   type BundlerPlugin,
   type Logger,
+  type NativeConnectionOptions,
+  type NativeConnectionPlugin,
   type ReplayWorkerOptions,
   Worker,
   type WorkerOptions,
@@ -12,12 +14,20 @@ import {
 } from '@temporalio/worker';
 import { hostActivities, sharedActivities, toolActivities } from '../../activities/index.ts';
 import type { Agent } from '../agent.ts';
+import { AnswerBlobs } from '../blobs/answer-blobs.ts';
+import type { BlobStore } from '../blobs/blob-store.ts';
+import type { RunStorage } from '../blobs/run-storage.ts';
+import { type BlobsSetting, defaultBlobs, isLoopback, openBlobs } from '../blobs/open-blobs.ts';
+import { withBlobCodec } from '../blobs/blob-codec.ts';
 import { DeclarationError } from '../errors/index.ts';
 import { LoopHost } from '../loop/loop-host.ts';
+import { MemoryStore } from '../memory/memory-store.ts';
 import { guardRejections } from '../loop/rejection-guard.ts';
 import type { RunSettings } from '../protocol/advance.ts';
+import { MAX_PAYLOAD_BYTES } from '../protocol/limits.ts';
 import { ADVANCE, AWAIT_LOOP } from '../protocol/names.ts';
 import { assertKnownOptions } from '../known-options.ts';
+import { ToolCache } from '../tools/tool-cache.ts';
 import { byName, declared } from '../tools/declared.ts';
 import type { Tool } from '../tools/tool-options.ts';
 import { outliveSignals } from './outlive-signals.ts';
@@ -46,6 +56,12 @@ export interface AgentsPluginOptions {
    * worker; what takes longer belongs in `step()`. @default '5 seconds'
    */
   watchFor?: Duration;
+  /**
+   * Where large payloads, memory and cached answers of tools are kept: a store, or its URL (`file:///var/lib/agents`,
+   * `s3://bucket/prefix`). All workers of a run, and clients that read large results, need the same; see docs/blobs.md.
+   * @default files of the user, if the server is known to be on this machine; else nothing is kept outside the history
+   */
+  blobs?: BlobsSetting;
   /** Records after which a run continues as new, where the server would suggest it later. For tests of your own. */
   continueAfterRecords?: number;
 }
@@ -58,6 +74,7 @@ const OPTIONS = new Set<keyof AgentsPluginOptions>([
   'maxLoops',
   'agentMissingTimeout',
   'watchFor',
+  'blobs',
   'continueAfterRecords',
 ]);
 
@@ -68,9 +85,12 @@ const OPTIONS = new Set<keyof AgentsPluginOptions>([
  *
  * @throws DeclarationError from `Worker.create`: two tools or agents with one name, or an activity with a tool's name
  */
-export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin {
+export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, NativeConnectionPlugin {
   readonly name = 'temporal-agents';
   readonly #options: AgentsPluginOptions;
+  readonly #blobs: BlobStore | undefined;
+  /** Of the connection that has this plugin. */
+  #address: string | undefined;
   /** By the activity that belongs to it: the worker that runs is only known by its options. */
   readonly #hosts = new Map<unknown, { host: LoopHost; ownsConnection: boolean }>();
 
@@ -78,6 +98,18 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin {
   constructor(options: AgentsPluginOptions = {}) {
     assertKnownOptions(options, OPTIONS, 'Cannot run agents');
     this.#options = options;
+    this.#blobs = options.blobs === undefined ? undefined : openBlobs(options.blobs);
+  }
+
+  configureNativeConnection(options: NativeConnectionOptions): NativeConnectionOptions {
+    this.#address = options.address ?? DEFAULT_ADDRESS;
+    return options;
+  }
+
+  configureClient(options: Omit<ClientOptions, 'plugins'>): Omit<ClientOptions, 'plugins'> {
+    const { connection } = options;
+    const address = connection instanceof Connection ? connection.options.address : this.#address;
+    return withBlobCodec(options, this.#blobs ?? blobsBeside(address));
   }
 
   configureWorker(options: WorkerOptions): WorkerOptions {
@@ -86,7 +118,14 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin {
       return options;
     const { agents = [] } = this.#options;
     const tools = byName(this.#options.tools ?? declared);
-    const { activities, ...rest } = options;
+    const blobs =
+      this.#blobs ?? blobsBeside(options.connection === undefined ? DEFAULT_ADDRESS : this.#address);
+    if (!blobs) assertNoneCached(tools.values());
+    const { activities, ...rest } = withBlobCodec(options, blobs);
+    const storage: RunStorage = {
+      ...(blobs && { blobs, answers: new AnswerBlobs(blobs), toolCache: new ToolCache(blobs) }),
+      maxPayloadBytes: blobs || rest.dataConverter?.externalStorage ? Infinity : MAX_PAYLOAD_BYTES,
+    };
     const taken = [...tools.keys()].find((name) => activities && Object.hasOwn(activities, name));
     if (taken !== undefined) {
       throw new DeclarationError(
@@ -94,9 +133,9 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin {
       );
     }
     if (agents.length === 0)
-      return { ...rest, activities: { ...activities, ...toolActivities(tools.values()) } };
-    const host = this.#createHost(options.taskQueue, agents, new Set(tools.values()));
-    const served = { ...activities, ...toolActivities(tools.values(), host) };
+      return { ...rest, activities: { ...activities, ...toolActivities(tools.values(), storage) } };
+    const host = this.#createHost(options.taskQueue, agents, new Set(tools.values()), storage);
+    const served = { ...activities, ...toolActivities(tools.values(), storage, host) };
     const ours = sharedActivities(host);
     this.#hosts.set(ours[ADVANCE], { host, ownsConnection: options.connection === undefined });
     return {
@@ -108,9 +147,10 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin {
   }
 
   configureReplayWorker(options: ReplayWorkerOptions): ReplayWorkerOptions {
+    const given = withBlobCodec(options, this.#blobs);
     return options.workflowsPath === undefined && options.workflowBundle === undefined
-      ? { ...options, ...workflowSource() }
-      : options;
+      ? { ...given, ...workflowSource() }
+      : given;
   }
 
   configureBundler(options: BundleOptions): BundleOptions {
@@ -123,6 +163,10 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin {
     const found = this.#hosts.get(activities.get(ADVANCE));
     if (!found) return await next(worker);
     const { host, ownsConnection } = found;
+    const { storage } = host;
+    const { namespace, loadedDataConverter: dataConverter } = worker.options;
+    // All plugins have had their say by now.
+    if (storage.blobs) storage.memory = new MemoryStore(storage.blobs, { namespace, dataConverter });
     guardRejections((message, error) => loggerOf(worker).error(message, { error }));
     const createOwn = async () => {
       const hostWorker = await Worker.create({
@@ -149,7 +193,12 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin {
     }
   }
 
-  #createHost(taskQueue: string, agents: readonly Agent[], servedTools: ReadonlySet<object>): LoopHost {
+  #createHost(
+    taskQueue: string,
+    agents: readonly Agent[],
+    servedTools: ReadonlySet<object>,
+    storage: RunStorage,
+  ): LoopHost {
     const named = new Map<string, Agent>();
     for (const agent of agents) {
       if (typeof agent?.execute !== 'function') {
@@ -171,11 +220,28 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin {
       taskQueue,
       agents: named,
       servedTools,
+      storage,
       settings,
       parkAfterMs: msToNumber(this.#options.parkAfter ?? '5 minutes'),
       maxLoops: this.#options.maxLoops ?? 5_000,
       agentMissingMs: msToNumber(this.#options.agentMissingTimeout ?? '10 minutes'),
     });
+  }
+}
+
+/** Where Temporal's SDK connects without an address. */
+const DEFAULT_ADDRESS = 'localhost:7233';
+
+function blobsBeside(address: string | undefined): BlobStore | undefined {
+  return isLoopback(address) ? defaultBlobs() : undefined;
+}
+
+function assertNoneCached(tools: Iterable<Tool<any, any, any>>): void {
+  for (const { options } of tools) {
+    if ((options.cache ?? 'off') === 'off') continue;
+    throw new DeclarationError(
+      `Cannot serve tool "${options.name}": "cache" needs a blob store. Give "blobs" to AgentsPlugin.`,
+    );
   }
 }
 

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { approve, records } from '../../src/index.ts';
 import { assertReplays, chainOf, repeatedSteps, unique } from '../kit/temporal.ts';
-import { untilWaiting } from '../kit/waiting-runs.ts';
+import { untilWaiting, untilWaitingOrOver } from '../kit/waiting-runs.ts';
 import type { KillAt } from '../kit/workers.ts';
 import { type AdapterFixture, contractScene, eachStep, inGroups } from './contract-scene.ts';
 
@@ -85,8 +85,8 @@ export function testExtras(fixture: AdapterFixture): void {
         // An approved call whose worker vanished may be asked about again.
         if (typeof kill === 'object') {
           await replaced;
-          const again = await Promise.race([handle.result(), untilWaiting(handle, ['own_refund-2'])]);
-          if (Array.isArray(again)) await handle.signal(approve, { id: 'own_refund-2' });
+          const again = await untilWaitingOrOver(handle, 'own_refund-2');
+          if (again) await handle.signal(approve, { id: 'own_refund-2' });
         }
         const result = JSON.parse(JSON.stringify(await handle.result()).replaceAll(id, 'X')) as unknown;
         if (kill) await replaced;

@@ -15,7 +15,7 @@ const files = ['src', 'workflows', 'activities', 'adapters'].flatMap((folder) =>
 );
 const imported = new Set(
   files
-    .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/(?:from|import\() ?'([^'.][^']*)'/g)])
+    .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/(?:from|import\() ?'([^'.][^'\n]*)'/g)])
     .map(([, specifier]) => /^(@[^/]+\/)?[^/]+/.exec(specifier!)![0])
     .filter((name) => !name.startsWith('node:') && name !== 'temporal-agents'),
 );

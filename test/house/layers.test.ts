@@ -58,7 +58,12 @@ const LAYERS: Layer[] = [
     files: within('src/servers'),
     may: ({ of }) => isInner(of) || isNode(of) || isPackage(of, '@temporalio/client', '@temporalio/testing'),
   },
-  { files: within('src/client'), may: ({ of }) => within('src/protocol', 'src/client').test(of) },
+  {
+    files: within('src/client'),
+    may: ({ of, typesOnly }) =>
+      within('src/protocol', 'src/client', 'src/blobs', 'src/errors').test(of) ||
+      (typesOnly && isPackage(of, '@temporalio/client', '@temporalio/common')),
+  },
   {
     files: within('src'),
     may: ({ of }) => isInner(of) || (!isOurs(of) && !isWorker(of) && !isFramework(of)),

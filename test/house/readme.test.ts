@@ -13,6 +13,7 @@ const compiler = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', 
 const documents = [
   'README.md',
   'docs/blobs.md',
+  'docs/memory.md',
   'docs/own-workflows.md',
   'docs/migrate-from-temporal-openai-agents.md',
   'adapters/openai-agents/README.md',

@@ -13,7 +13,7 @@ export interface BlobReply {
   error?: { name: string; message: string; retryable: boolean };
 }
 
-const store = await openBlobs(process.env['KIT_BLOBS']!);
+const store = openBlobs(process.env['KIT_BLOBS']!);
 const userId = Number(process.env['KIT_USER']);
 if (userId && process.getuid!() === 0) process.setuid!(userId);
 

@@ -1,5 +1,6 @@
 /** A run without Temporal: what the workflow does for its loop, by rules 2 and 5 of ARCHITECTURE.md, for tests of loops. */
 import type { Advance, LoopEnd } from '../../src/protocol/advance.ts';
+import { MAX_PAYLOAD_BYTES } from '../../src/protocol/limits.ts';
 import type { Step, StepRecord } from '../../src/protocol/step.ts';
 import { Loop } from '../../src/loop/loop.ts';
 import { recordWith } from './record.ts';
@@ -51,6 +52,10 @@ export class PretendRun {
     this.#body = body;
     this.loop = new Loop({
       runId: 'run',
+      workflowId: 'workflow',
+      agent: 'agent',
+      chain: 'run',
+      storage: { maxPayloadBytes: MAX_PAYLOAD_BYTES },
       pending: [...this.open.keys()],
       pendingChanged: [...this.open].filter(([, changed]) => changed).map(([key]) => key),
       divergedAt: this.divergedAt,

@@ -11,12 +11,26 @@ export async function untilWaiting(
 ): Promise<PendingApproval[]> {
   return await until(
     async () => {
-      // While no worker lives, nobody answers a query.
-      const { approvals } = await handle.query(waiting).catch(() => ({ approvals: [] as PendingApproval[] }));
+      const approvals = await pendingOf(handle);
       return ids.every((id) => approvals.some((pending) => pending.id === id)) && approvals;
     },
     `${handle.workflowId} waits for ${ids.join(', ')}`,
   );
+}
+
+/** Waits until an approval waits, or the run is over; answers whether it waits. */
+export async function untilWaitingOrOver(handle: WorkflowHandle, id: string): Promise<boolean> {
+  const seen = await until(async () => {
+    if ((await handle.describe()).status.name !== 'RUNNING') return 'over';
+    return (await pendingOf(handle)).some((pending) => pending.id === id) && 'waits';
+  }, `${handle.workflowId} waits for ${id} or ends`);
+  return seen === 'waits';
+}
+
+/** While no worker lives, nobody answers a query. */
+async function pendingOf(handle: WorkflowHandle): Promise<PendingApproval[]> {
+  const { approvals } = await handle.query(waiting).catch(() => ({ approvals: [] as PendingApproval[] }));
+  return approvals;
 }
 
 /** What `note('saw …')` said under a name, by process, in order: a loop that was built again says it again. */

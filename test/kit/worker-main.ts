@@ -5,7 +5,7 @@ import { Context } from '@temporalio/activity';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
-import type { Agent } from '../../src/index.ts';
+import { type Agent, FileStore } from '../../src/index.ts';
 import { ADVANCE, AWAIT_LOOP } from '../../src/protocol/names.ts';
 import { AgentsPlugin } from '../../src/worker/index.ts';
 import type { WorkerProcessOptions } from './workers.ts';
@@ -22,13 +22,24 @@ const exported = Object.values((await import(options.module)) as Record<string, 
 const agents = exported.filter(
   (value): value is Agent => typeof value === 'function' && 'agentName' in value,
 );
+const { KIT_BLOBS: blobs, KIT_DATA_CONVERTER: converter } = process.env;
+const { dataConverter } = (converter === undefined ? {} : await import(converter)) as Partial<
+  typeof import('./xor-codec.ts')
+>;
 const worker = await Worker.create({
   connection: await NativeConnection.connect({ address: process.env['KIT_TEMPORAL_ADDRESS']! }),
   ...(!options.toolsOnly && { workflowBundle: { codePath: process.env['KIT_BUNDLE']! } }),
+  ...(dataConverter && { dataConverter }),
   ...options.worker,
   taskQueue: options.taskQueue,
   interceptors: { activity: [() => ({ inbound: killer() })] },
-  plugins: [new AgentsPlugin({ ...options.plugin, ...(!options.toolsOnly && { agents }) })],
+  plugins: [
+    new AgentsPlugin({
+      ...(blobs !== undefined && { blobs: new FileStore(blobs) }),
+      ...options.plugin,
+      ...(!options.toolsOnly && { agents }),
+    }),
+  ],
 });
 const run = worker.run();
 process.send!('polls');

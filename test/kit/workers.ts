@@ -75,6 +75,7 @@ export interface WorkerProcessOptions {
   kill?: KillAt;
   /** URL of a module that the process loads before all others. */
   preload?: string;
+  /** `KIT_BLOBS`: the folder of its blobs. `KIT_DATA_CONVERTER`: URL of a module with a `dataConverter`. */
   env?: Record<string, string>;
 }
 

@@ -87,7 +87,7 @@ describe('a store over files', () => {
   test('whose folder is a file says so, and goes on once it is none', async () => {
     const file = join(root, 'file');
     await writeFile(file, 'in the way');
-    const store = await openBlobs(pathToFileURL(join(file, 'store')));
+    const store = openBlobs(pathToFileURL(join(file, 'store')));
     const all = async () => {
       for await (const _ of store.list('')) return;
     };
@@ -104,7 +104,7 @@ describe('a store over files', () => {
   });
 
   test('refuses for good a key that is the folder of another', async () => {
-    const store = await openBlobs(url);
+    const store = openBlobs(url);
     await store.put('a/b', bytes('b'));
     await failing(store.put('a', bytes('a')), 'EISDIR', 'a', false);
     await failing(store.putIfAbsent('a', bytes('a')), 'folder of other blobs', 'a', false);
@@ -120,7 +120,7 @@ describe('a store over files', () => {
     for (const name of ['old', 'new']) await writeFile(join(unfinished, name), 'half');
     await utimes(join(unfinished, 'old'), new Date(), new Date(Date.now() - 25 * 3_600_000));
     for (const name of ['README', '.hidden']) await writeFile(join(root, name), 'of a person');
-    const store = await openBlobs(url);
+    const store = openBlobs(url);
     await store.put('a', bytes('a'));
     expect(await readdir(unfinished)).toEqual(['new']);
     const keys: string[] = [];
@@ -129,7 +129,7 @@ describe('a store over files', () => {
   });
 
   test('loses no write to a process that removes empty folders', async () => {
-    const store = await openBlobs(url);
+    const store = openBlobs(url);
     for (let round = 0; round < 50; round++) {
       await store.put('folder/of/one', bytes('one'));
       await Promise.all([store.delete('folder/of/one'), store.put('folder/of/two', bytes('two'))]);
@@ -149,7 +149,7 @@ describe('a store over files', () => {
   beforeEach(async () => {
     url = `s3://${s3!.bucket}/failing?endpoint=${proxy.endpoint}&forcePathStyle=true`;
     // Silence for a second, that the tests need not wait for thirty.
-    store = await openS3(readS3Url(new URL(url)), 1_000);
+    store = openS3(readS3Url(new URL(url)), 1_000);
     await store.put('there', new Uint8Array(100_000));
     proxy.requests.length = 0;
   });
@@ -225,32 +225,32 @@ describe('a store over files', () => {
     ['one who may only read', reader, 'AccessDenied'],
   ])('says that %s cannot write, shows no secret, and goes on with right ones', async (_who, env, said) => {
     Object.assign(process.env, env);
-    const other = await openBlobs(url);
+    const other = openBlobs(url);
     for (const call of [other.put('a', bytes('a')), other.putIfAbsent('a', bytes('a')), other.delete('a')]) {
       const { message } = await failing(call, said, url);
       for (const secret of [env.AWS_SECRET_ACCESS_KEY, writer.AWS_SECRET_ACCESS_KEY])
         if (secret) expect(message).not.toContain(secret);
     }
     Object.assign(process.env, writer);
-    await (await openBlobs(url)).put('a', bytes('a'));
+    await openBlobs(url).put('a', bytes('a'));
   });
 
   test('says that there is no bucket, which is not that there is no blob', async () => {
-    const other = await openBlobs(url.replace(s3!.bucket, 'no-such-bucket'));
+    const other = openBlobs(url.replace(s3!.bucket, 'no-such-bucket'));
     const error = await failing(other.get('a'), 'NoSuchBucket', 's3://no-such-bucket');
     expect(error).not.toBeInstanceOf(BlobNotFoundError);
     await expect(store.get('a/b')).rejects.toThrow(BlobNotFoundError);
   });
 
   test('says that nobody listens, and where', async () => {
-    const other = await openBlobs(url.replace(proxy.endpoint, 'http://127.0.0.1:1'));
+    const other = openBlobs(url.replace(proxy.endpoint, 'http://127.0.0.1:1'));
     await failing(other.get('a'), 'ECONNREFUSED', '127.0.0.1:1');
   });
 
   test('takes its endpoint from the environment, and names it when it fails', async () => {
     process.env['AWS_ENDPOINT_URL_S3'] = proxy.endpoint;
     try {
-      const other = await openBlobs(`s3://${s3!.bucket}/failing`);
+      const other = openBlobs(`s3://${s3!.bucket}/failing`);
       expect(await other.get('there')).toHaveLength(100_000);
       expect(proxy.requests).toEqual(['GET']);
       proxy.faults.push({ status: 400, code: 'OutOfOrder' });

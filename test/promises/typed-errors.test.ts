@@ -144,7 +144,8 @@ describe('a run', () => {
   test('with an output that cannot be kept fails by its path or size, alone and as a child', async () => {
     const large = {
       name: 'PayloadTooLargeError',
-      message: 'The output of agent gives has 3000002 bytes; the limit for one payload is 2080768.',
+      message:
+        'The output of agent gives has 3000002 bytes; the limit for one payload is 2080768. Give "blobs" to AgentsPlugin, and larger ones are kept there.',
     };
     const bigint = { name: 'NotRecordableError', message: expect.stringContaining('"total[0]" is a bigint') };
     expect(await failureOf(await start('gives', 'large'))).toMatchObject({

@@ -5,7 +5,7 @@ import { fromStepFailure, isFinal, toApplicationFailure, toStepFailure } from '.
 import * as errors from '../../src/index.ts';
 import type { StepFailure } from '../../src/protocol/step.ts';
 
-const { AgentError, ToolInputError, ToolRejectedError } = errors;
+const { AgentError, BlobStoreError, ConcurrencyError, ToolInputError, ToolRejectedError } = errors;
 
 describe('an error as it is recorded', () => {
   test('keeps class, message, code and HTTP status, and no other field, which may hold a secret', () => {
@@ -105,6 +105,7 @@ describe('starting the agent again is of no use', () => {
 
   test.each([
     ['an error of its own code', new Error('no')],
+    ['a store that cannot be reached', new BlobStoreError('no')],
     ['a retryable ApplicationFailure', ApplicationFailure.retryable('no')],
     ['a text', 'no'],
     ['nothing', undefined],
@@ -132,7 +133,17 @@ describe("a tool's error on its way to Temporal", () => {
 
   test('is not retried where trying again cannot help', () => {
     expect(toApplicationFailure(new ToolRejectedError('no')).nonRetryable).toBe(true);
+    expect(toApplicationFailure(new BlobStoreError('no')).nonRetryable).toBe(false);
   });
+
+  test.each([['abc'], [undefined]])(
+    'says what is there, when somebody else wrote first: %s',
+    (currentSha) => {
+      const error = new ConcurrencyError('no', { ...(currentSha !== undefined && { currentSha }) });
+      const again = fromStepFailure(toStepFailure(error));
+      for (const one of [error, again]) expect(one).toMatchObject({ currentSha: currentSha ?? null });
+    },
+  );
 });
 
 test('errors of this package are known across copies of it', () => {

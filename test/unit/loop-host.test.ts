@@ -1,85 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from '@jest/globals';
-import type { Client } from '@temporalio/client';
-import { type Agent, agent, nonCancellable, sleep, step } from '../../src/index.ts';
-import { askStep } from '../../src/loop/ask.ts';
-import { LoopHost, type LoopHostOptions } from '../../src/loop/loop-host.ts';
-import type { Advance, AdvanceInput } from '../../src/protocol/advance.ts';
-import type { Step } from '../../src/protocol/step.ts';
-import { recordWith } from '../kit/record.ts';
-
-const MINUTE = 60_000;
-const hosts: LoopHost[] = [];
-afterEach(() => {
-  for (const host of hosts.splice(0)) host.close();
-});
-
-/** Asks two turns, one after the other. */
-const two = agent('two', async () => [await turn('first'), await turn('second')]);
-const turn = (name: string) => askStep<string>({ kind: 'turn', name, request: {} });
-const waiting = agent('waiting', async () => await sleep('3 days'));
-const signals: unknown[][] = [];
-
-/**
- * A host, and the run that asks it; the server says that its task is the present one, at this attempt.
- * @param options.overAfter how often it says so, until it says that the task is over
- * @param options.noneAfter how often it tells of a task
- */
-function hostOf(
-  agents: Agent[],
-  options: Partial<LoopHostOptions> & { attempt?: number; overAfter?: number; noneAfter?: number } = {},
-) {
-  const { attempt = 1, overAfter = Infinity, noneAfter = Infinity, ...rest } = options;
-  let asked = 0;
-  signals.length = 0;
-  const host = new LoopHost({
-    taskQueue: 'agents',
-    agents: new Map(agents.map((each) => [each.agentName, each])),
-    servedTools: new Set(),
-    settings: {},
-    parkAfterMs: MINUTE,
-    maxLoops: 100,
-    agentMissingMs: MINUTE,
-    ...rest,
-  });
-  hosts.push(host);
-  const handle = {
-    describe: async () => {
-      const state = ++asked > overAfter ? 1 : 2;
-      const pendingWorkflowTask = asked > noneAfter ? undefined : { attempt, state };
-      return { historyLength: 3, status: { name: 'RUNNING' }, raw: { pendingWorkflowTask } };
-    },
-    signal: async (...signal: unknown[]) => void signals.push(signal),
-  };
-  const workflowService = { getWorkflowExecutionHistoryReverse: async () => ({ history: { events: [] } }) };
-  const client = {
-    workflow: { getHandle: () => handle },
-    workflowService,
-    options: {},
-    connection: {},
-  } as unknown as Client;
-  const advance = async (input: Partial<AdvanceInput> = {}, runId = 'run-1'): Promise<Advance> =>
-    await host.advance(
-      { runId, workflowId: runId, client },
-      {
-        agent: agents[0]!.agentName,
-        input: undefined,
-        from: 0,
-        records: [],
-        seen: 0,
-        inFlight: 0,
-        pokes: 0,
-        acts: 0,
-        historyLength: 3,
-        taskTimeoutMs: 10_000,
-        taskStartedAt: Date.now(),
-        ...input,
-      },
-    );
-  return { host, advance };
-}
-
-const recordOf = ({ key, kind, name }: Step) => recordWith({ key, kind, name, value: `${name}!` });
+import { describe, expect, test } from '@jest/globals';
+import { agent, nonCancellable, step } from '../../src/index.ts';
+import { hostOf, recordOf, signals, turn, two } from '../kit/host-of-loops.ts';
 
 describe('a loop is known by its run and its epoch', () => {
   test('one that is asked for without an epoch is built, and says where it lives', async () => {
@@ -190,7 +112,7 @@ describe('an agent that this worker lacks', () => {
 
   test('is left to other workers', async () => {
     const { advance } = hostOf([two]);
-    expect(await advance(input)).toEqual({ lost: 'unknown agent' });
+    expect(await advance(input)).toEqual({ unable: 'This worker has no agent named "unknown".' });
   });
 
   test('ends its run after a while, by name', async () => {
@@ -246,82 +168,5 @@ describe('a loop that kills its process', () => {
       failure: { name: 'LoopKillsWorkerError' },
     });
     expect(host.size).toBe(0);
-  });
-});
-
-describe('a host keeps a loop', () => {
-  const later = () => Date.now() + 2 * MINUTE;
-
-  test('until it has only waited for long', async () => {
-    const { host, advance } = hostOf([waiting]);
-    await advance();
-    host.sweep();
-    expect(host.size).toBe(1);
-    host.sweep(later());
-    expect(host.size).toBe(0);
-  });
-
-  test('that is busy with work of its own, however long', async () => {
-    const busy = agent('busy', async () => await delay(500, undefined, { ref: false }));
-    const { host, advance } = hostOf([busy]);
-    await advance({ inFlight: 1 });
-    host.sweep(later());
-    expect(host.size).toBe(1);
-  });
-
-  test('of which a call runs, however long', async () => {
-    const calling = agent('calling', async () => await step('long', () => new Promise(() => {})));
-    const { host, advance } = hostOf([calling]);
-    const { steps } = await advance();
-    const { key } = steps![0]!;
-    host.calls.join(`run-1/${key}`, host.find('run-1')!.closure(key), MINUTE);
-    host.sweep(later());
-    expect(host.size).toBe(1);
-  });
-
-  test('for which somebody waits', async () => {
-    const { host, advance } = hostOf([waiting]);
-    const { built } = await advance();
-    const watch = host.watch('run-1', built!.epoch, 1, 200);
-    host.sweep(later());
-    expect(host.size).toBe(1);
-    expect(await watch).toBe('quiet');
-  });
-
-  test('beyond the cap only if it does not wait long: a turn is no long wait', async () => {
-    const { host, advance } = hostOf([waiting, two], { maxLoops: 1 });
-    await advance({ agent: 'two' }, 'active-1');
-    await advance({ agent: 'two' }, 'active-2');
-    await advance({ agent: 'waiting' }, 'parked');
-    host.sweep();
-    expect([host.size, host.find('parked')]).toEqual([2, undefined]);
-  });
-
-  test('and drops all of them when it closes', async () => {
-    const { host, advance } = hostOf([two]);
-    await advance();
-    const loop = host.find('run-1')!;
-    host.close();
-    expect([host.size, loop.dropped]).toEqual([0, true]);
-  });
-});
-
-describe('a watch', () => {
-  test.each([
-    ['ready when the loop asks', async () => await delay(30).then(() => turn('late')), 'ready'],
-    ['quiet when the loop is', async () => await delay(2_000, 'late', { ref: false }), 'quiet'],
-  ])('ends %s', async (_how, body, result) => {
-    const { host, advance } = hostOf([agent('watched', body)]);
-    const { built } = await advance({ acts: 1 });
-    expect(await host.watch('run-1', built!.epoch, 0, 150)).toBe(result);
-  });
-
-  test('ends when the loop is gone', async () => {
-    const { host, advance } = hostOf([waiting]);
-    const { built } = await advance();
-    expect(await host.watch('run-1', 'other', 1, 100)).toBe('gone');
-    const watch = host.watch('run-1', built!.epoch, 1, MINUTE);
-    await advance();
-    expect(await watch).toBe('gone');
   });
 });

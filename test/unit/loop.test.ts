@@ -21,6 +21,23 @@ describe('steps', () => {
     ]);
   });
 
+  test('answered here are told their key over all runs of the chain, and whether they may have run before', async () => {
+    const told: unknown[] = [];
+    const body = async () => {
+      const closure = async (_signal: AbortSignal, ...call: unknown[]) => ({ value: told.push(call) });
+      await askStep({ kind: 'step', name: 'a', request: {}, closure });
+    };
+    const run = new PretendRun(body);
+    await run.advance();
+    const [key] = keys(run) as [string];
+    const attempt = async () => await run.loop.closure(key)!(new AbortController().signal);
+    await attempt();
+    await attempt();
+    run.build();
+    await attempt();
+    expect(told).toEqual([false, true, true].map((again) => [again, `run:${key}`]));
+  });
+
   test('are handed out again until the run has acknowledged them', async () => {
     const run = new PretendRun(async () => await ask('a'));
     const first = await run.loop.next(0, 20);

@@ -77,11 +77,14 @@ test('what JSON turns into text, leaves out or repeats is recordable', () => {
 
 test('a payload over the limit is refused with what it is, its bytes and the limit', () => {
   const fits = 'a'.repeat(MAX_PAYLOAD_BYTES - 2);
-  expect(() => assertFits(fits, 'It')).not.toThrow();
-  expect(() => assertFits(`${fits}a`, 'The result of tool read')).toThrow(
+  expect(() => assertFits(fits, 'It', MAX_PAYLOAD_BYTES)).not.toThrow();
+  expect(() => assertFits(`${fits}a`, 'It', Infinity)).not.toThrow();
+  expect(() => assertFits(`${fits}a`, 'The result of tool read', MAX_PAYLOAD_BYTES)).toThrow(
     new PayloadTooLargeError(
-      `The result of tool read has ${MAX_PAYLOAD_BYTES + 1} bytes; the limit for one payload is ${MAX_PAYLOAD_BYTES}.`,
+      `The result of tool read has ${MAX_PAYLOAD_BYTES + 1} bytes; the limit for one payload is ${MAX_PAYLOAD_BYTES}. Give "blobs" to AgentsPlugin, and larger ones are kept there.`,
     ),
   );
-  expect(() => assertRecordable('日'.repeat(MAX_PAYLOAD_BYTES / 3), 'It')).toThrow(PayloadTooLargeError);
+  expect(() => assertFits('日'.repeat(MAX_PAYLOAD_BYTES / 3), 'It', MAX_PAYLOAD_BYTES)).toThrow(
+    PayloadTooLargeError,
+  );
 });

@@ -3,6 +3,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { z } from 'zod';
 import { createToolActivity } from '../../activities/tool-activity.ts';
+import { MAX_PAYLOAD_BYTES } from '../../src/protocol/limits.ts';
 import { DeclarationError, tool, ToolInputError, type ToolContext } from '../../src/index.ts';
 import { byName, declared } from '../../src/tools/declared.ts';
 import { PretendRun } from '../kit/pretend-run.ts';
@@ -207,7 +208,7 @@ describe('the activity of a tool', () => {
   const id = `${'0'.repeat(8)}-0000-0000-0000-${'0'.repeat(12)}:${'a'.repeat(24)}`;
   const run = async (made: typeof double, input: unknown, activityId = id) =>
     await new MockActivityEnvironment({ activityId }, { logger: new DefaultLogger('ERROR') }).run(
-      createToolActivity(made),
+      createToolActivity(made, { maxPayloadBytes: MAX_PAYLOAD_BYTES }),
       input,
     );
 

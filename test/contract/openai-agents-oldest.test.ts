@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { dependency } from '../../adapters/openai-agents/dependencies.ts';
-import { testAdapter } from '../contract/contract.ts';
-import { openaiAgents } from '../contract/openai-agents.ts';
+import { testAdapter } from './contract.ts';
+import { openaiAgents } from './openai-agents.ts';
 
 const { devDependencies } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),

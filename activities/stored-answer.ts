@@ -1,0 +1,25 @@
+import { Context } from '@temporalio/activity';
+import { ANSWER_THRESHOLD } from '../src/blobs/answer-blobs.ts';
+import type { RunStorage } from '../src/blobs/run-storage.ts';
+import { assertFits } from '../src/loop/recordable.ts';
+import type { AnswerBlob } from '../src/protocol/step.ts';
+import { jsonBytes } from '../src/records/run-records.ts';
+
+/**
+ * The answer to a step as it goes into the history: a large one is kept in the blob store, and only where it is goes along.
+ * @param what whose answer it is, for the message
+ * @throws PayloadTooLargeError if there is no store and no server would take it
+ */
+export async function storedAnswer<T extends { value?: unknown }>(
+  { answers, maxPayloadBytes }: RunStorage,
+  chain: string,
+  answer: T,
+  what: string,
+): Promise<T & { blob?: AnswerBlob }> {
+  assertFits(answer.value, what, maxPayloadBytes);
+  if (!answers || jsonBytes(answer.value) < ANSWER_THRESHOLD) return answer;
+  const { info, client } = Context.current();
+  const { value, ...rest } = answer;
+  const owner = { namespace: info.activityNamespace, workflowId: info.workflowExecution!.workflowId, chain };
+  return { ...(rest as T), blob: await answers.keep(owner, value, client.options.loadedDataConverter) };
+}

@@ -1,0 +1,96 @@
+/**
+ * Payloads that are too large for a history, kept in a blob store.
+ *
+ * A codec, not a driver of the SDK's own external storage: that fails wherever `@temporalio/common` and
+ * `@temporalio/proto` have a copy each of `protobufjs`, which is what npm installs (SDK 1.24.0: "type must be a Type").
+ */
+import type {
+  DataConverter,
+  LoadedDataConverter,
+  Payload,
+  PayloadCodec,
+  SerializationContext,
+} from '@temporalio/common';
+import { BlobStoreError } from '../errors/index.ts';
+import { LOCAL_INPUT } from '../protocol/names.ts';
+import type { BlobStore } from './blob-store.ts';
+import { bytesAt, keepBytes } from './run-blobs.ts';
+import { payloadBytes, payloadFrom } from './sealed.ts';
+
+/**
+ * Bytes from which a payload is kept outside the history: an agent's input and output, a tool's arguments, the records
+ * when a run continues as new. Half of what a server takes; below it the Temporal UI, and a client without the store,
+ * read them.
+ */
+export const PAYLOAD_THRESHOLD = 1024 * 1024;
+
+/** Why what is in a store cannot be read by a process that has none. */
+export const NO_BLOBS =
+  'Part of this run is in a blob store, and this process has none: give "blobs" to AgentsPlugin, or to BlobsPlugin in a client.';
+
+/** Encoding of a payload that says where another is; whoever has no store fails on it by this name. */
+const ENCODING = 'json/temporal-agents-blob';
+
+/**
+ * Has large payloads kept in the store, after all other codecs, so that what is encrypted is so there too. Without a
+ * store, one that others kept is refused with what is missing.
+ */
+export function withBlobCodec<T extends { dataConverter?: DataConverter }>(
+  options: T,
+  blobs: BlobStore | undefined,
+): T {
+  const { dataConverter } = options;
+  if (dataConverter?.payloadCodecs?.some((codec) => codec instanceof BlobCodec)) return options;
+  const payloadCodecs = [...(dataConverter?.payloadCodecs ?? []), new BlobCodec(blobs)];
+  return { ...options, dataConverter: { ...dataConverter, payloadCodecs } };
+}
+
+/** The converter for bytes that go into the store anyhow. */
+export function withoutBlobCodec(converter: LoadedDataConverter): LoadedDataConverter {
+  const payloadCodecs = converter.payloadCodecs.filter((codec) => !(codec instanceof BlobCodec));
+  return { ...converter, payloadCodecs };
+}
+
+class BlobCodec implements PayloadCodec {
+  readonly #blobs: BlobStore | undefined;
+
+  constructor(blobs: BlobStore | undefined) {
+    this.#blobs = blobs;
+  }
+
+  async encode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
+    return await Promise.all(payloads.map(async (payload) => await this.#store(payload, context)));
+  }
+
+  async decode(payloads: Payload[]): Promise<Payload[]> {
+    return await Promise.all(payloads.map(async (payload) => await this.#fetch(payload)));
+  }
+
+  async #store(payload: Payload, context?: SerializationContext): Promise<Payload> {
+    const large = (payload.data?.length ?? 0) >= PAYLOAD_THRESHOLD;
+    if (!this.#blobs || !large || isLocalInput(payload)) return payload;
+    const owner = { namespace: context?.namespace ?? '', workflowId: context?.workflowId ?? '' };
+    const bytes = payloadBytes(payload);
+    const key = await keepBytes(this.#blobs, owner, 'payloads', bytes);
+    return {
+      metadata: { encoding: Buffer.from(ENCODING) },
+      data: Buffer.from(JSON.stringify({ key, bytes: bytes.length })),
+    };
+  }
+
+  async #fetch(payload: Payload): Promise<Payload> {
+    const { encoding } = payload.metadata ?? {};
+    if (!encoding || Buffer.from(encoding).toString() !== ENCODING) return payload;
+    if (!this.#blobs) throw new BlobStoreError(NO_BLOBS);
+    const { key } = JSON.parse(Buffer.from(payload.data ?? []).toString()) as { key?: unknown };
+    if (typeof key !== 'string') throw new BlobStoreError('A payload that should name a blob names none.');
+    return payloadFrom(await bytesAt(this.#blobs, key));
+  }
+}
+
+const LOCAL_INPUT_JSON = Buffer.from(`{"${LOCAL_INPUT}"`);
+
+/** The input of a local activity is in no history: keeping it elsewhere would be for nothing. */
+function isLocalInput({ data }: Payload): boolean {
+  return data != null && LOCAL_INPUT_JSON.equals(data.subarray(0, LOCAL_INPUT_JSON.length));
+}

@@ -1,0 +1,70 @@
+/** Where the blobs of a run are: together by workflow id and chain, each named by what it holds. */
+import { createHash } from 'node:crypto';
+import { BlobNotFoundError } from '../errors/index.ts';
+import type { BlobStore } from './blob-store.ts';
+
+/** The folder of all runs, under which `gc` looks. */
+export const RUNS = 'runs/';
+
+/** Whose blobs they are. */
+export interface RunOwner {
+  namespace: string;
+  workflowId: string;
+}
+
+/** `runs/<namespace>/<workflow id>/`, both hashed: ids hold anything. */
+export function ownerPrefix({ namespace, workflowId }: RunOwner): string {
+  return `${RUNS}${sha256(namespace)}/${sha256(workflowId)}/`;
+}
+
+/**
+ * Keeps bytes under their hash: the same bytes are one blob within a folder.
+ * @param folder the first run id of a chain, or `payloads`
+ */
+export async function keepBytes(
+  blobs: BlobStore,
+  owner: RunOwner,
+  folder: string,
+  bytes: Uint8Array,
+): Promise<string> {
+  const prefix = ownerPrefix(owner);
+  const key = `${prefix}${folder}/${sha256(bytes)}`;
+  // First, so that `gc` finds whose they are whatever happens next.
+  await tellOwner(blobs, prefix, owner);
+  await blobs.putIfAbsent(key, bytes);
+  return key;
+}
+
+const told = new WeakMap<BlobStore, Set<string>>();
+const TOLD_AT_MOST = 10_000;
+
+/** Once a process and run: an object store is asked for each. */
+async function tellOwner(
+  blobs: BlobStore,
+  prefix: string,
+  { namespace, workflowId }: RunOwner,
+): Promise<void> {
+  const known = told.get(blobs) ?? new Set();
+  if (known.has(prefix)) return;
+  const owner = JSON.stringify({ namespace, workflowId });
+  await blobs.putIfAbsent(`${prefix}owner`, new TextEncoder().encode(owner));
+  if (known.size >= TOLD_AT_MOST) known.clear();
+  told.set(blobs, known.add(prefix));
+}
+
+/** @throws BlobNotFoundError that says what to look at */
+export async function bytesAt(blobs: BlobStore, key: string): Promise<Uint8Array> {
+  try {
+    return await blobs.get(key);
+  } catch (error) {
+    if (!(error instanceof BlobNotFoundError)) throw error;
+    throw new BlobNotFoundError(
+      `${error.message} A run refers to it: the worker that wrote it was given other "blobs", or it was removed.`,
+      { cause: error },
+    );
+  }
+}
+
+function sha256(data: string | Uint8Array): string {
+  return createHash('sha256').update(data).digest('hex');
+}

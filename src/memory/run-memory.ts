@@ -1,0 +1,75 @@
+import type { RetryPolicy } from '@temporalio/common';
+import { DeclarationError } from '../errors/index.ts';
+import { toApplicationFailure } from '../errors/failure.ts';
+import { askStep } from '../loop/ask.ts';
+import { currentPosition } from '../loop/current-loop.ts';
+import type { Loop } from '../loop/loop.ts';
+import type { Memory } from './memory.ts';
+import type { Attempt } from './versions.ts';
+import type { Use } from './versioned-memory.ts';
+
+/** A store that is away is given ten minutes to come back: after 1, 2, 4, … seconds, then once a minute. */
+const RETRY: RetryPolicy = {
+  maximumAttempts: 17,
+  initialInterval: '1s',
+  backoffCoefficient: 2,
+  maximumInterval: '1 minute',
+};
+const TIMEOUT = '2 minutes';
+/** How far apart the clocks of two workers may be, in milliseconds. */
+const CLOCKS_DIFFER = 60_000;
+
+/**
+ * The memory of one key, inside a run: what is written outlives the run. Each use is a step, so a restarted run sees what
+ * the first one saw, and a write is applied once whatever becomes of its worker.
+ * @param key any text of 1 to 1,000 characters, such as a customer's id; runs of all agents share it
+ * @throws DeclarationError outside a run, or if the worker has no `blobs`; MemoryPathError for a key that cannot be
+ */
+export function memory(key: string): Memory {
+  const { runId, source } = presentLoop();
+  const { workflowId, agent, storage } = source;
+  if (!storage.memory) {
+    throw new DeclarationError(
+      `Cannot use memory() in agent ${agent}: its worker has no store for it. Pass one to AgentsPlugin({ blobs }).`,
+    );
+  }
+  return storage.memory.of(key, {
+    actor: agent,
+    run: { workflowId, runId },
+    use: async (use, act) => await useInStep(key, use, act),
+  });
+}
+
+function presentLoop(): Loop {
+  const position = currentPosition();
+  if (position) return position.loop;
+  throw new DeclarationError(
+    'Cannot use memory() outside a run, or in the body of a tool or step, which is a step itself. Use new MemoryStore(blobs).getOrCreate(key), with the blobs that the worker has.',
+  );
+}
+
+async function useInStep<T>(
+  key: string,
+  { what, path, request }: Use,
+  act: (attempt: Attempt, step?: string) => Promise<T>,
+): Promise<T> {
+  presentLoop(); // what was got in a run may be used elsewhere
+  const askedAt = Date.now();
+  return await askStep<T>({
+    kind: 'step',
+    name: `memory.${what}${path === undefined ? '' : ` ${path}`}`,
+    request: { key, path, request },
+    options: { retry: RETRY, startToCloseTimeout: TIMEOUT },
+    closure: async (_signal, again, id) => {
+      try {
+        // A process that stood still believes to be the first, though another one may have written since it was asked.
+        const since = again ? 0 : askedAt - CLOCKS_DIFFER;
+        const step = id.slice(id.indexOf(':') + 1);
+        const value = await act({ id, since }, step);
+        return value === undefined ? {} : { value };
+      } catch (error) {
+        throw toApplicationFailure(error);
+      }
+    },
+  });
+}

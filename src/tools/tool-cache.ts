@@ -1,0 +1,138 @@
+/** Answers of tools that are used again: by other runs, and by other calls of the same one. */
+import { createHash } from 'node:crypto';
+import type { LoadedDataConverter } from '@temporalio/common';
+import { msToNumber } from '@temporalio/common/lib/time.js';
+import { withoutBlobCodec } from '../blobs/blob-codec.ts';
+import type { BlobStore } from '../blobs/blob-store.ts';
+import { open, seal } from '../blobs/sealed.ts';
+import { digest } from '../loop/fingerprint.ts';
+import type { CachedFrom } from '../protocol/step.ts';
+import type { Tool } from './tool-options.ts';
+
+/** Who calls, and how values are written for it. */
+export interface CacheCaller {
+  namespace: string;
+  workflowId: string;
+  runId: string;
+  /** First run id of its chain. */
+  chain: string;
+  converter: LoadedDataConverter;
+}
+
+/** An answer, and whose it is if another call's. */
+export interface CachedAnswer {
+  value: unknown;
+  cached?: CachedFrom;
+}
+
+interface Entry extends CachedFrom {
+  value?: unknown;
+}
+
+export class ToolCache {
+  readonly #blobs: BlobStore;
+  /** Calls of this process under way, by key. */
+  readonly #running = new Map<string, Promise<Entry>>();
+
+  constructor(blobs: BlobStore) {
+    this.#blobs = blobs;
+  }
+
+  /**
+   * The answer of an equal call, or what the body gives. Equal calls in this process run the body once. A failure is
+   * nobody else's, and a store that cannot be reached only means that the body runs.
+   */
+  async through(
+    tool: Tool<any, any, any>,
+    args: unknown,
+    caller: CacheCaller,
+    body: () => Promise<unknown>,
+  ): Promise<CachedAnswer> {
+    const key = keyOf(tool, args, caller);
+    for (;;) {
+      const running = this.#running.get(key);
+      if (!running) break;
+      // One that fails is not this call's failure: it may have another signal.
+      const entry = await running.catch(() => undefined);
+      if (entry) return usedAgain(entry);
+    }
+    let ran = false;
+    const answer = this.#readOrRun(key, tool, caller, async () => {
+      ran = true;
+      return await body();
+    });
+    this.#running.set(key, answer);
+    const entry = await answer;
+    return ran ? { value: entry.value } : usedAgain(entry);
+  }
+
+  async #readOrRun(
+    key: string,
+    tool: Tool<any, any, any>,
+    caller: CacheCaller,
+    body: () => Promise<unknown>,
+  ): Promise<Entry> {
+    try {
+      return (await this.#read(key, tool, caller)) ?? (await this.#run(key, caller, body));
+    } finally {
+      this.#running.delete(key);
+    }
+  }
+
+  async #run(key: string, caller: CacheCaller, body: () => Promise<unknown>): Promise<Entry> {
+    const began = Date.now();
+    const value = await body();
+    const { workflowId, runId, converter } = caller;
+    const entry: Entry = { value, workflowId, runId, at: began, durationMs: Date.now() - began };
+    try {
+      await this.#blobs.put(key, await seal(entry, withoutBlobCodec(converter)));
+    } catch {
+      // The next call runs the body again.
+    }
+    return entry;
+  }
+
+  async #read(
+    key: string,
+    { options: { cache } }: Tool<any, any, any>,
+    { converter }: CacheCaller,
+  ): Promise<Entry | undefined> {
+    try {
+      const entry = await open<Entry>(await this.#blobs.get(key), withoutBlobCodec(converter));
+      const ttl = typeof cache === 'object' ? cache.ttl : undefined;
+      return ttl === undefined || Date.now() - entry.at < msToNumber(ttl) ? entry : undefined;
+    } catch {
+      // There is none, it cannot be read, or it is of another key of encryption.
+      return undefined;
+    }
+  }
+}
+
+function usedAgain({ value, ...cached }: Entry): CachedAnswer {
+  return { value, cached };
+}
+
+/**
+ * Where the answer of a call is kept: by the tool's name, schema, body and version, its arguments, and what else the rule
+ * says. What the body calls is not seen.
+ */
+function keyOf(
+  { options, jsonSchema }: Tool<any, any, any>,
+  args: unknown,
+  { namespace, chain }: CacheCaller,
+): string {
+  const { name, version, execute, cache } = options;
+  const rule = typeof cache === 'object' ? cache : undefined;
+  const call = {
+    name,
+    version,
+    schema: jsonSchema,
+    body: String(execute),
+    args,
+    cacheVersion: rule?.version,
+    key: rule?.key?.(args),
+    ...(cache === 'run' && { chain }),
+  };
+  const space = createHash('sha256').update(namespace).digest('hex');
+  return `cache/${space}/${name.toLowerCase()}/${digest(call)}`;
+}
