@@ -134,6 +134,8 @@ describe("a tool's error on its way to Temporal", () => {
   test('is not retried where trying again cannot help', () => {
     expect(toApplicationFailure(new ToolRejectedError('no')).nonRetryable).toBe(true);
     expect(toApplicationFailure(new BlobStoreError('no')).nonRetryable).toBe(false);
+    const never = new BlobStoreError('too large', { retryable: false });
+    expect([toApplicationFailure(never).nonRetryable, isFinal(never)]).toEqual([true, true]);
   });
 
   test.each([['abc'], [undefined]])(
