@@ -99,14 +99,21 @@ class S3Store implements BlobStore {
   }
 
   async #open(): Promise<Opened> {
-    return await (this.#opened ??= this.#load());
+    try {
+      return await (this.#opened ??= this.#load());
+    } catch (error) {
+      this.#opened = undefined;
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND')
+        throw this.#failed('load', '@aws-sdk/client-s3 for the blobs', error);
+      throw new DeclarationError(
+        `Cannot open ${this.url}: the package @aws-sdk/client-s3 is not installed. Run: npm install @aws-sdk/client-s3@3`,
+        { cause: error },
+      );
+    }
   }
 
   async #load(): Promise<Opened> {
-    const sdk = await import('@aws-sdk/client-s3').catch((cause: unknown) => {
-      const why = 'the package @aws-sdk/client-s3 cannot be loaded. Run: npm install @aws-sdk/client-s3@3';
-      throw new DeclarationError(`Cannot open ${this.url}: ${why}`, { cause });
-    });
+    const sdk = await import('@aws-sdk/client-s3');
     const { url: _url, bucket: _bucket, prefix: _prefix, ...settings } = this.#place;
     const connectionTimeout = Math.min(this.#timeoutMs, CONNECT_TIMEOUT_MS);
     const requestHandler = { socketTimeout: this.#timeoutMs, connectionTimeout };

@@ -88,7 +88,7 @@ test('where the SDK is not installed, a call says how to install it, and files n
     const options = ['--disable-warning=ExperimentalWarning', '--input-type=module', '-e', module];
     const { stdout } = await run(process.execPath, options, { cwd: folder });
     const missing =
-      'DeclarationError: Cannot open s3://bucket: the package @aws-sdk/client-s3 cannot be loaded. ' +
+      'DeclarationError: Cannot open s3://bucket: the package @aws-sdk/client-s3 is not installed. ' +
       'Run: npm install @aws-sdk/client-s3@3';
     expect(JSON.parse(stdout)).toEqual({
       files: 'file:///blobs',
