@@ -3,7 +3,8 @@ import { openBlobs } from '../../src/blobs/open-blobs.ts';
 import type { BlobStoreError } from '../../src/errors/index.ts';
 
 export interface BlobCall {
-  method: 'get' | 'put' | 'putIfAbsent' | 'delete';
+  /** `writeOn` writes blobs of this size, each of one byte over and over, under the key as a folder, until it is killed. */
+  method: 'get' | 'put' | 'putIfAbsent' | 'delete' | 'writeOn';
   key: string;
   bytes?: Uint8Array;
 }
@@ -24,10 +25,19 @@ process.send!({});
 async function answer({ method, key, bytes }: BlobCall): Promise<void> {
   let reply: BlobReply;
   try {
-    reply = { result: await store[method](key, bytes!) };
+    reply = { result: await (method === 'writeOn' ? writeOn(key, bytes!) : store[method](key, bytes!)) };
   } catch (error) {
     const { name, message, retryable } = error as BlobStoreError;
     reply = { error: { name, message, retryable } };
   }
   process.send!(reply);
+}
+
+async function writeOn(folder: string, bytes: Uint8Array): Promise<never> {
+  for (let round = 0; ; round++) {
+    const value = bytes.fill(round);
+    await store.put(`${folder}/again`, value);
+    await store.putIfAbsent(`${folder}/fresh`, value);
+    await store.delete(`${folder}/fresh`);
+  }
 }
