@@ -1,4 +1,5 @@
 /** For whoever starts agents and answers them; loads neither a worker nor a framework. */
+export { collectBlobs, type Collected, type CollectOptions } from '../blobs/collect-garbage.ts';
 export { BlobsPlugin } from './blobs-plugin.ts';
 export { fork, type ForkOptions, resume, type ResumeOptions } from './resume-and-fork.ts';
 export {
