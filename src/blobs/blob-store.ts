@@ -14,9 +14,11 @@ export interface BlobEntry {
  * A store of blobs. Writes are whole or not at all, also when the process dies in one, and what was written can be read
  * at once by everyone. `putIfAbsent` is all that concurrent writers need.
  *
- * Keys are segments of lower-case letters, digits, `.`, `_`, `-` and `=`, joined by `/`; none begins with a dot. See `assertKey`.
+ * Keys are segments of lower-case letters, digits, `.`, `_`, `-` and `=`, joined by `/`; none begins or ends with a dot.
+ * No key may be another one's folder, as `a` is of `a/b`: files cannot hold both.
  *
- * Every method throws `BlobNotFoundError` or `BlobStoreError`, nothing else.
+ * Every method throws `DeclarationError` for what is no key, else `BlobNotFoundError` or `BlobStoreError`, nothing else.
+ * After a `BlobStoreError` of a write, the blob may be there or not.
  */
 export interface BlobStore {
   /** The URL it was opened by, without credentials; for messages. */
@@ -33,10 +35,33 @@ export interface BlobStore {
   delete(key: string): Promise<void>;
 }
 
-const SEGMENT = /^[a-z0-9_=-][a-z0-9._=-]{0,199}$/;
+const SEGMENT = /^[a-z0-9_=-]([a-z0-9._=-]{0,198}[a-z0-9_=-])?$/;
 
-/** Refuses a key that could leave the store, or that two file systems would take for different things. */
+/** Longest key. S3 takes 1,024 bytes, which leaves room for the prefix of a store. */
+const LONGEST = 900;
+
+/** Whether a text is a key of a blob: what could leave the store, or be two things to two file systems, is none. */
+export function isKey(text: string): boolean {
+  return text.length <= LONGEST && text.split('/').every((segment) => SEGMENT.test(segment));
+}
+
+/** Refuses what is no key. */
 export function assertKey(key: string): void {
-  if (key.length > 900 || !key.split('/').every((segment) => SEGMENT.test(segment)))
-    throw new DeclarationError(`Not a key of a blob: ${JSON.stringify(key.slice(0, 200))}.`);
+  if (typeof key === 'string' && isKey(key)) return;
+  throw new DeclarationError(
+    `Cannot use ${quoted(key)} as the key of a blob: a key has segments of a-z, 0-9 and . _ - =, joined by /.`,
+  );
+}
+
+/** Refuses what is neither empty nor a key with a `/` after it. */
+export function assertPrefix(prefix: string): void {
+  if (prefix === '' || (typeof prefix === 'string' && prefix.endsWith('/') && isKey(prefix.slice(0, -1))))
+    return;
+  throw new DeclarationError(
+    `Cannot list blobs under ${quoted(prefix)}: a prefix is empty, or a key and a / after it.`,
+  );
+}
+
+function quoted(text: unknown): string {
+  return typeof text === 'string' ? JSON.stringify(text.slice(0, 200)) : `a ${typeof text}`;
 }

@@ -1,73 +1,75 @@
 /** Blobs as files under one folder, safe for any number of processes on one disk. */
-import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { readdir, readFile, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { BlobNotFoundError, BlobStoreError } from '../errors/index.ts';
-import { assertKey, type BlobEntry, type BlobStore } from './blob-store.ts';
+import { assertKey, assertPrefix, isKey, type BlobEntry, type BlobStore } from './blob-store.ts';
+import { codeOf, FileWriter, syncFolder } from './file-writer.ts';
+import { byKey } from './in-key-order.ts';
 
-/** Under the root, where a file is written before it gets its name; no key begins with a dot. */
-const UNFINISHED = '.unfinished';
-
+/** A folder as a store. Several processes may use it at once; on a network drive, if that has hard links. */
 export class FileStore implements BlobStore {
   readonly url: string;
   readonly #root: string;
+  readonly #writer: FileWriter;
 
   /** @param root an absolute path; it is made with the first write */
   constructor(root: string) {
     this.#root = root;
+    this.#writer = new FileWriter(root);
     this.url = pathToFileURL(root).href;
   }
 
   async get(key: string): Promise<Uint8Array> {
-    return await this.#doing('read', key, async (path) => await readFile(path));
+    return await this.#doing('read', key, async (path) => {
+      try {
+        const { buffer, byteOffset, byteLength } = await readFile(path);
+        return new Uint8Array(buffer, byteOffset, byteLength);
+      } catch (error) {
+        if (!(await this.#isAbsent(error))) throw error;
+        throw new BlobNotFoundError(`Cannot read blob ${key} in ${this.url}: there is none.`, {
+          cause: error,
+        });
+      }
+    });
   }
 
   async put(key: string, bytes: Uint8Array): Promise<void> {
-    await this.#doing('write', key, async (path) => {
-      await this.#write(bytes, async (unfinished) => await rename(unfinished, path), path);
-    });
+    await this.#doing('write', key, async (path) => await this.#writer.replace(path, bytes));
   }
 
   async putIfAbsent(key: string, bytes: Uint8Array): Promise<boolean> {
-    return await this.#doing('write', key, async (path) => {
-      if (await exists(path)) return false;
-      let written = true;
-      const place = async (unfinished: string) => {
-        try {
-          // Unlike a rename, a link never replaces.
-          await link(unfinished, path);
-        } catch (error) {
-          if (codeOf(error) !== 'EEXIST') throw error;
-          written = false;
-        }
-        await rm(unfinished);
-      };
-      await this.#write(bytes, place, path);
-      return written;
-    });
+    return await this.#doing('write', key, async (path) => await this.#writer.create(path, bytes));
   }
 
   async *list(prefix: string): AsyncIterable<BlobEntry> {
-    if (prefix !== '') assertKey(prefix.replace(/\/$/, ''));
+    assertPrefix(prefix);
     yield* this.#walk(prefix);
   }
 
   async delete(key: string): Promise<void> {
-    await this.#doing('delete', key, async (path) => await rm(path, { force: true }));
+    await this.#doing('delete', key, async (path) => {
+      try {
+        await rm(path);
+      } catch (error) {
+        if (!(await this.#isAbsent(error))) throw error;
+        return;
+      }
+      await syncFolder(dirname(path));
+      await this.#removeEmptyFolders(key);
+    });
   }
 
   async *#walk(prefix: string): AsyncIterable<BlobEntry> {
-    const entries = await this.#listing(prefix);
-    for (const { name, folder } of entries) {
+    for (const { name, folder } of await this.#listing(prefix)) {
       const key = `${prefix}${name}`;
       if (folder) {
         yield* this.#walk(`${key}/`);
         continue;
       }
-      // Deleted since it was listed.
-      const found = await this.#doing('list', key, async (path) => await stat(path)).catch(ignoreNotFound);
-      if (found) yield { key, size: found.size, writtenAt: found.mtimeMs };
+      const found = await this.#doing('list', key, async (path) => await stat(path).catch(ignoreAbsent));
+      // Deleted since the folder was read.
+      if (found) yield { key, size: found.size, writtenAt: Math.floor(found.mtimeMs) };
     }
   }
 
@@ -76,34 +78,41 @@ export class FileStore implements BlobStore {
     try {
       const entries = await readdir(join(this.#root, prefix), { withFileTypes: true });
       return entries
-        .filter(({ name }) => !name.startsWith('.'))
-        .map((entry) => ({ name: entry.name, folder: entry.isDirectory() }))
-        .toSorted((a, b) => compare(a.name + (a.folder ? '/' : ''), b.name + (b.folder ? '/' : '')));
+        .filter((entry) => isKey(entry.name) && (entry.isFile() || entry.isDirectory()))
+        .map((entry) => {
+          const folder = entry.isDirectory();
+          return { name: entry.name, folder, key: folder ? `${entry.name}/` : entry.name };
+        })
+        .toSorted(byKey);
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return [];
-      throw this.#failed('list', prefix, error);
+      if (await this.#isAbsent(error)) return [];
+      throw await this.#failed('list', `blobs under ${prefix || '/'}`, error);
     }
   }
 
-  /** Writes a file under a name of its own and has it placed; it, and its name, outlive a loss of power. */
-  async #write(bytes: Uint8Array, place: (unfinished: string) => Promise<void>, path: string): Promise<void> {
-    const unfinished = join(this.#root, UNFINISHED, randomUUID());
-    await mkdir(dirname(unfinished), { recursive: true });
-    await mkdir(dirname(path), { recursive: true });
-    try {
-      const file = await open(unfinished, 'wx');
+  /** Up to the root. Another process may just need one: its write makes it again. */
+  async #removeEmptyFolders(key: string): Promise<void> {
+    const segments = key.split('/');
+    while (segments.length > 1) {
+      segments.pop();
       try {
-        await file.writeFile(bytes);
-        await file.sync();
-      } finally {
-        await file.close();
+        await rmdir(join(this.#root, ...segments));
+      } catch {
+        return;
       }
-      await place(unfinished);
-      await syncFolder(dirname(path));
-    } catch (error) {
-      await rm(unfinished, { force: true }).catch(() => {});
-      throw error;
     }
+  }
+
+  /** Whether there is nothing of that key, be it that a part of it is a blob or that it is a folder of others. */
+  async #isAbsent(error: unknown): Promise<boolean> {
+    const code = codeOf(error) ?? '';
+    if (['ENOENT', 'EISDIR', 'ERR_FS_EISDIR'].includes(code)) return true;
+    return code === 'ENOTDIR' && (await this.#hasRoot());
+  }
+
+  async #hasRoot(): Promise<boolean> {
+    const found = await stat(this.#root).catch(() => undefined);
+    return found?.isDirectory() ?? false;
   }
 
   async #doing<T>(what: string, key: string, act: (path: string) => Promise<T>): Promise<T> {
@@ -111,55 +120,25 @@ export class FileStore implements BlobStore {
     try {
       return await act(join(this.#root, ...key.split('/')));
     } catch (error) {
-      if (codeOf(error) === 'ENOENT' && what !== 'write')
-        throw new BlobNotFoundError(`There is no blob ${key} in ${this.url}.`);
-      throw this.#failed(what, key, error);
+      if (error instanceof BlobNotFoundError) throw error;
+      throw await this.#failed(what, `blob ${key}`, error);
     }
   }
 
-  #failed(what: string, key: string, error: unknown): BlobStoreError {
+  async #failed(verb: string, what: string, error: unknown): Promise<BlobStoreError> {
     const { message } = error instanceof Error ? error : new Error(String(error));
-    return new BlobStoreError(`Cannot ${what} blob ${key} in ${this.url}: ${message}`, { cause: error });
+    const code = codeOf(error) ?? '';
+    // A key that is the folder of another, or too long for this disk, stays so.
+    const keyIsWrong =
+      ['EISDIR', 'ENAMETOOLONG'].includes(code) ||
+      (['ENOTDIR', 'EEXIST'].includes(code) && (await this.#hasRoot()));
+    return new BlobStoreError(`Cannot ${verb} ${what} in ${this.url}: ${message}`, {
+      cause: error,
+      retryable: !keyIsWrong,
+    });
   }
 }
 
-/** A store from `file:///var/lib/agents`. */
-export function fileStore(url: URL): FileStore {
-  return new FileStore(fileURLToPath(url));
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return false;
-    throw error;
-  }
-}
-
-/** Not every system can: Windows opens no folder. */
-async function syncFolder(path: string): Promise<void> {
-  try {
-    const folder = await open(path, 'r');
-    try {
-      await folder.sync();
-    } finally {
-      await folder.close();
-    }
-  } catch (error) {
-    if (!['EISDIR', 'EPERM', 'EACCES', 'EINVAL'].includes(codeOf(error) ?? '')) throw error;
-  }
-}
-
-function ignoreNotFound(error: unknown): undefined {
-  if (!(error instanceof BlobNotFoundError)) throw error;
-}
-
-function codeOf(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException | undefined)?.code;
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+function ignoreAbsent(error: unknown): undefined {
+  if (codeOf(error) !== 'ENOENT') throw error;
 }

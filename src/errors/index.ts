@@ -57,10 +57,24 @@ export class RunNotFoundError extends AgentError {}
 export class RunStateError extends AgentError {}
 /** A blob store has no blob of that key. */
 export class BlobNotFoundError extends AgentError {}
-/** A blob store cannot be reached, or refuses; the message names the store, and the cause is what it said. */
+/**
+ * A blob store cannot be reached, or refuses; the message names the store, and the cause is what it said. It may pass,
+ * unless the store can never do what was asked: a full disk, a missing bucket and wrong credentials are mended by a person.
+ * Whether a failed write has been done is not known.
+ */
 export class BlobStoreError extends AgentError {
+  readonly #retryable: boolean;
+
+  constructor(
+    message: string,
+    { retryable = true, ...options }: ErrorOptions & { retryable?: boolean } = {},
+  ) {
+    super(message, options);
+    this.#retryable = retryable;
+  }
+
   override get retryable(): boolean {
-    return true;
+    return this.#retryable;
   }
 }
 /** Someone else wrote first. */

@@ -12,6 +12,7 @@ const run = promisify(execFile);
 const compiler = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
 const documents = [
   'README.md',
+  'docs/blobs.md',
   'docs/memory.md',
   'docs/own-workflows.md',
   'docs/migrate-from-temporal-openai-agents.md',
