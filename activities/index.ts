@@ -5,7 +5,7 @@ import { ADVANCE, AWAIT_LOOP, CALL, READ_RUN, STEP, TURN } from '../src/protocol
 import type { Tool } from '../src/tools/tool-options.ts';
 import { createAdvance, createAwaitLoop } from './advance.ts';
 import { createCall } from './call.ts';
-import { readRun } from './read-run.ts';
+import { createReadRun } from './read-run.ts';
 import { createToolActivity } from './tool-activity.ts';
 
 type Activities = Record<string, (...args: any[]) => Promise<unknown>>;
@@ -13,7 +13,13 @@ type Activities = Record<string, (...args: any[]) => Promise<unknown>>;
 /** Activities on the task queue that the agents' runs use. */
 export function sharedActivities(host: LoopHost): Activities {
   const call = createCall(host);
-  return { [ADVANCE]: createAdvance(host), [TURN]: call, [STEP]: call, [CALL]: call, [READ_RUN]: readRun };
+  return {
+    [ADVANCE]: createAdvance(host),
+    [TURN]: call,
+    [STEP]: call,
+    [CALL]: call,
+    [READ_RUN]: createReadRun(host.storage),
+  };
 }
 
 /** Activities on the queue that only the process with the loops polls. */

@@ -1,5 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
+import { noteReader } from '../src/blobs/run-blobs.ts';
+import type { RunStorage } from '../src/blobs/run-storage.ts';
 import type { OtherRun, RunRead } from '../src/protocol/advance.ts';
 import { CARRY_QUERY } from '../src/protocol/names.ts';
 import { forkedCarry, resumedCarry } from '../src/records/hand-over.ts';
@@ -8,7 +10,16 @@ import { forkedCarry, resumedCarry } from '../src/records/hand-over.ts';
  * Activity: what another run has, for one that goes on from it. A query, which a worker answers from that run's history
  * although it is over.
  */
-export async function readRun({ workflowId, runId, fork }: OtherRun): Promise<RunRead> {
+export function createReadRun({ blobs }: RunStorage) {
+  return async (other: OtherRun): Promise<RunRead> => {
+    const read = await readRun(other);
+    const keys = read.carry.records.flatMap(({ blob }) => blob?.key ?? []);
+    if (blobs) await noteReader(blobs, keys, Context.current().info.workflowExecution!.workflowId);
+    return read;
+  };
+}
+
+async function readRun({ workflowId, runId, fork }: OtherRun): Promise<RunRead> {
   const { client, info } = Context.current();
   try {
     const read = await client.workflow.getHandle(workflowId, runId).query<RunRead>(CARRY_QUERY);

@@ -9,8 +9,6 @@ export { memory } from './memory/run-memory.ts';
 export { MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts';
 export type { Memory, MemoryContent, MemoryVersion, MemoryWriteOptions } from './memory/memory.ts';
 export type { BlobEntry, BlobStore } from './blobs/blob-store.ts';
-export { FileStore } from './blobs/file-store.ts';
-export { type BlobsSetting, openBlobs } from './blobs/open-blobs.ts';
 export { nonCancellable } from './loop/current-loop.ts';
 export * from './client/index.ts';
 export type {

@@ -10,6 +10,7 @@ import {
   type ActivityOutcome,
   bytesFailure,
   callOutcome,
+  hasNotBegun,
   SHUTDOWN_TYPES,
   stepFailure,
   TOOK_TOO_LONG,
@@ -57,8 +58,11 @@ export interface StepContext {
 const TURN_RETRY: wf.RetryPolicy = { maximumAttempts: 5, initialInterval: '1s', maximumInterval: '1 minute' };
 const TOOL_RETRY: wf.RetryPolicy = { maximumAttempts: 3 };
 const ONCE: wf.RetryPolicy = { maximumAttempts: 1 };
-/** How long a tool may be unknown to the workers that take it (a rolling deploy) until that is its answer. */
-const UNREGISTERED_MS = 10 * 60_000;
+/**
+ * How long the workers that take a tool may not be able to begin it (a rolling deploy, a store that is away) until that is
+ * its answer.
+ */
+const NOT_BEGUN_MS = 10 * 60_000;
 
 /** Gets the answer to a step. `undefined`: its host was lost, and the loop will ask again. */
 export async function takeStep(
@@ -205,12 +209,12 @@ async function tool(run: StepContext, flight: InFlight, eager: boolean): Promise
       const failure = activityOutcome(error);
       if (!failure) throw error;
       const outcome = toolOutcome(failure, onUncertain);
-      const tooLate = failure.type === 'NotFoundError' && Date.now() - flight.askedAt > UNREGISTERED_MS;
+      const tooLate = hasNotBegun(failure) && Date.now() - flight.askedAt > NOT_BEGUN_MS;
       if (outcome === 'record' || tooLate) return { failure: stepFailure(`tool ${step.name}`, failure) };
       if (outcome === 'uncertain') {
         const verdict = await settleUncertain(run, flight, onUncertain);
         if (verdict) return verdict;
-      } else if (failure.type === 'NotFoundError') {
+      } else if (hasNotBegun(failure)) {
         await run.link.mayAct();
         await wf.sleep('2 seconds');
       }

@@ -22,7 +22,7 @@ import { payloadBytes, payloadFrom } from './sealed.ts';
  * when a run continues as new. Half of what a server takes; below it the Temporal UI, and a client without the store,
  * read them.
  */
-export const PAYLOAD_THRESHOLD = 1024 * 1024;
+const PAYLOAD_THRESHOLD = 1024 * 1024;
 
 /** Why what is in a store cannot be read by a process that has none. */
 export const NO_BLOBS =

@@ -3,18 +3,55 @@ import { createHash } from 'node:crypto';
 import { BlobNotFoundError } from '../errors/index.ts';
 import type { BlobStore } from './blob-store.ts';
 
-/** The folder of all runs, under which `gc` looks. */
-export const RUNS = 'runs/';
-
 /** Whose blobs they are. */
 export interface RunOwner {
   namespace: string;
   workflowId: string;
 }
 
-/** `runs/<namespace>/<workflow id>/`, both hashed: ids hold anything. */
-export function ownerPrefix({ namespace, workflowId }: RunOwner): string {
-  return `${RUNS}${sha256(namespace)}/${sha256(workflowId)}/`;
+/** `runs/<namespace>/`, hashed: names hold anything. */
+export function namespacePrefix(namespace: string): string {
+  return `runs/${sha256(namespace)}/`;
+}
+
+/** `runs/<namespace>/<workflow id>/`, both hashed. */
+function ownerPrefix({ namespace, workflowId }: RunOwner): string {
+  return `${namespacePrefix(namespace)}${sha256(workflowId)}/`;
+}
+
+/** Whose blobs are under a prefix; `undefined` if that cannot be read. */
+export async function ownerOf(blobs: BlobStore, prefix: string): Promise<RunOwner | undefined> {
+  try {
+    return JSON.parse(new TextDecoder().decode(await blobs.get(`${prefix}owner`))) as RunOwner;
+  } catch (error) {
+    if (error instanceof BlobNotFoundError || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Notes that a run goes on from others, so that what they kept stays as long as it does. */
+export async function noteReader(
+  blobs: BlobStore,
+  keys: readonly string[],
+  workflowId: string,
+): Promise<void> {
+  const chains = new Set(keys.map((key) => key.slice(0, key.lastIndexOf('/'))));
+  for (const path of chains) {
+    const prefix = path.slice(0, path.lastIndexOf('/') + 1);
+    const chain = path.slice(prefix.length);
+    const note = new TextEncoder().encode(JSON.stringify({ workflowId }));
+    await blobs.put(`${prefix}readers/${chain}/${sha256(workflowId)}`, note);
+  }
+}
+
+/** Workflow ids of the runs that went on from a chain. */
+export async function readersOf(blobs: BlobStore, prefix: string, chain: string): Promise<string[]> {
+  const readers: string[] = [];
+  for await (const { key } of blobs.list(`${prefix}readers/${chain}/`)) {
+    const { workflowId } = JSON.parse(new TextDecoder().decode(await blobs.get(key))) as RunOwner;
+    readers.push(workflowId);
+  }
+  return readers;
 }
 
 /**
@@ -29,7 +66,7 @@ export async function keepBytes(
 ): Promise<string> {
   const prefix = ownerPrefix(owner);
   const key = `${prefix}${folder}/${sha256(bytes)}`;
-  // First, so that `gc` finds whose they are whatever happens next.
+  // First, so that `collectBlobs` finds whose they are whatever happens next.
   await tellOwner(blobs, prefix, owner);
   await blobs.putIfAbsent(key, bytes);
   return key;

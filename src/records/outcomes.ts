@@ -26,6 +26,16 @@ export function isUnregistered(failure: ActivityOutcome): boolean {
   return failure.type === 'NotFoundError' && /not registered on this worker/i.test(failure.message);
 }
 
+/** The worker could not read the arguments, since its blob store is away: the tool has not begun. */
+function isUnread(failure: ActivityOutcome): boolean {
+  return failure.type === 'BlobStoreError' && /^Failed to parse activity args/i.test(failure.message);
+}
+
+/** A worker took the task, but no body ran; it may another time. */
+export function hasNotBegun(failure: ActivityOutcome): boolean {
+  return isUnregistered(failure) || isUnread(failure);
+}
+
 /**
  * What the failure of a closure in the host means.
  * `lost`: its host is gone. `killed`: gone, and this step may be the cause. `retry`: try later on the host's own queue.
@@ -49,7 +59,7 @@ export function callOutcome(
 
 /**
  * What the final failure of a tool's activity means.
- * `again`: its worker shut down or does not know it; that counts for nothing. `uncertain`: its worker vanished, and
+ * `again`: its worker shut down, does not know it or cannot read its arguments; that counts for nothing. `uncertain`: its worker vanished, and
  * only a person or the declared rule can say what to do. `record`: it is the answer.
  */
 export function toolOutcome(
@@ -63,7 +73,7 @@ export function toolOutcome(
   ) {
     return 'uncertain';
   }
-  return shutdown || isUnregistered(failure) ? 'again' : 'record';
+  return shutdown || hasNotBegun(failure) ? 'again' : 'record';
 }
 
 /** The record of a failed activity. */

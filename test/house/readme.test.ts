@@ -13,6 +13,7 @@ const compiler = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', 
 const documents = [
   'README.md',
   'docs/blobs.md',
+  'docs/going-back.md',
   'docs/memory.md',
   'docs/own-workflows.md',
   'docs/migrate-from-temporal-openai-agents.md',
@@ -58,6 +59,8 @@ test.each(documents)('the code in %s is accepted by the compiler', async (docume
   const folder = write(document);
   const triage = `import type { Agent } from '@openai/agents';\nexport declare const triage: Agent;\n`;
   writeFileSync(join(folder, 'my-agents.ts'), triage);
+  const shop = `export declare const currentTenant: () => string;\nexport declare const listPrices: (item: string) => Promise<number[]>;\n`;
+  writeFileSync(join(folder, 'shop.ts'), shop);
   const config = {
     extends: '../../../tsconfig.json',
     compilerOptions: { customConditions: [] },

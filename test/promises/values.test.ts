@@ -123,7 +123,7 @@ describe.each([
 
   test('is a timeout where it takes too long on each attempt, whose signal fires', () => {
     expect(seen(`${way}: no end`)).toEqual({
-      error: { class: 'Error', name: 'TimeoutError', message: expect.stringMatching(/timed out/) },
+      error: { class: 'Error', name: 'TimeoutError', message: expect.stringMatching(/timed out/i) },
     });
     expect(counts[`ran ${way} no end`]).toBe(2);
     expect(counts[`aborted ${way} no end`]).toBe(2);

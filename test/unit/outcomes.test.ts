@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import {
   agentBackoff,
   callOutcome,
+  hasNotBegun,
   isUnregistered,
   isWatched,
   stepFailure,
@@ -79,6 +80,12 @@ describe('the failure of a closure in the host', () => {
     const own = failed({ type: 'NotFoundError', message: 'Account 7 is not registered.' });
     expect(isUnregistered(own)).toBe(false);
     expect(isUnregistered(unregistered)).toBe(true);
+    expect(hasNotBegun(unregistered)).toBe(true);
+    const away = { type: 'BlobStoreError', message: 'Cannot write blob a' };
+    expect(hasNotBegun(away)).toBe(false);
+    expect(
+      hasNotBegun({ ...away, message: 'Failed to parse activity args for activity a: Cannot read' }),
+    ).toBe(true);
     expect(callOutcome({ ...own, nonRetryable: true }, true, 'retry')).toBe('record');
   });
 

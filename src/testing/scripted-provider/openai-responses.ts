@@ -54,7 +54,8 @@ function readItem(item: Record<string, unknown>): ProviderMessage[] {
 }
 
 function whole(answer: FullAnswer, body: Body) {
-  const output = outputOf(answer);
+  const items = answer.items.map((item) => ({ id: uniqueId('item_'), ...item }));
+  const output = [...items, ...outputOf(answer)];
   const { inputTokens, outputTokens, cachedTokens, reasoningTokens } = answer.usage;
   return {
     ...envelope(body),
@@ -97,7 +98,10 @@ function stream(answer: FullAnswer, body: Body): { opening: Frame[]; rest: Frame
     { type: 'response.created', response: started },
     { type: 'response.in_progress', response: started },
   ];
-  const rest = [...response.output.flatMap(itemEvents), { type: 'response.completed', response }];
+  const events = response.output.flatMap((item, i) =>
+    i < answer.items.length ? foreignEvents(item, i) : itemEvents(item as OwnItem, i),
+  );
+  const rest = [...events, { type: 'response.completed', response }];
   const frames = [...opening, ...rest].map((event, sequence_number) => ({
     event: event.type,
     data: { ...event, sequence_number },
@@ -105,7 +109,14 @@ function stream(answer: FullAnswer, body: Body): { opening: Frame[]; rest: Frame
   return { opening: frames.slice(0, opening.length), rest: frames.slice(opening.length) };
 }
 
-function itemEvents(item: ReturnType<typeof outputOf>[number], output_index: number): { type: string }[] {
+function foreignEvents(item: unknown, output_index: number): { type: string }[] {
+  const event = { output_index, item };
+  return ['added', 'done'].map((what) => ({ type: `response.output_item.${what}`, ...event }));
+}
+
+type OwnItem = ReturnType<typeof outputOf>[number];
+
+function itemEvents(item: OwnItem, output_index: number): { type: string }[] {
   const at = { item_id: item.id, output_index };
   const added = { type: 'response.output_item.added', output_index };
   const done = { type: 'response.output_item.done', output_index, item };

@@ -41,6 +41,8 @@ export interface ProviderAnswer {
   text?: string;
   /** Tools to call. An id that is not given is unique, as a provider's are. @default none */
   toolCalls?: readonly { name: string; arguments: Readonly<Record<string, unknown>> | string; id?: string }[];
+  /** Items of the Responses API that come before text and calls, such as what a hosted tool gave. @default none */
+  items?: readonly Readonly<Record<string, unknown>>[];
   /** Tokens used. @default counts that follow from the length of request and answer */
   usage?: ProviderUsage;
   /** Wait before anything is sent, in milliseconds. @default 0 */

@@ -24,6 +24,8 @@ export interface FullAnswer {
   /** Undefined when there are only tool calls. */
   text: string | undefined;
   toolCalls: readonly ToolCall[];
+  /** As the Responses API has them. */
+  items: readonly Readonly<Record<string, unknown>>[];
   usage: Required<ProviderUsage>;
 }
 
@@ -45,7 +47,10 @@ export function uniqueId(prefix: string): string {
 /**
  * Fills in what a script left out: ids, and as usage a quarter of the characters, which is about what providers count.
  */
-export function completeAnswer({ text, toolCalls = [], usage }: ProviderAnswer, body: Body): FullAnswer {
+export function completeAnswer(
+  { text, toolCalls = [], items = [], usage }: ProviderAnswer,
+  body: Body,
+): FullAnswer {
   const calls = toolCalls.map(({ id = uniqueId('call_'), name, arguments: args }) => ({
     id,
     name,
@@ -53,8 +58,9 @@ export function completeAnswer({ text, toolCalls = [], usage }: ProviderAnswer, 
   }));
   const written = [text ?? '', ...calls.map(({ name, arguments: args }) => name + args)].join('');
   return {
-    text: text ?? (calls.length === 0 ? '' : undefined),
+    text: text ?? (calls.length + items.length === 0 ? '' : undefined),
     toolCalls: calls,
+    items,
     usage: {
       inputTokens: Math.ceil(JSON.stringify(body).length / 4),
       outputTokens: Math.ceil(written.length / 4),

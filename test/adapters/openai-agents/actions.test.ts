@@ -38,7 +38,7 @@ test.each([{}, { made: true }])('is a step each: %j', async (input: { made?: boo
 });
 
 test.each([[[1, 2, 3, 4]], [[5, 6, 7]]])(
-  'is not done again after its answer, killed after each of steps %j',
+  'is not done again after its answer, killed after each of steps %j; what the process took and had not begun is told as uncertain',
   async (steps) => {
     const kill = async (step: number) => {
       await using acting = await scene('openai-agents-actions');
@@ -46,11 +46,16 @@ test.each([[[1, 2, 3, 4]], [[5, 6, 7]]])(
       const handle = await acting.start('acts', {});
       await worker.ended;
       await acting.spawn();
-      expect(String(await handle.result())).toContain('ran deploy');
-      return { seen: acting.tally(), histories: await chainOf(handle) };
+      await handle.result();
+      const failures = (await handle.query(records)).flatMap(({ failure }) => failure?.name ?? []);
+      return { seen: acting.tally(), failures, histories: await chainOf(handle) };
     };
-    for (const { seen, histories } of await Promise.all(steps.map(kill))) {
-      expect(seen).toEqual({ ...done, killed: 1 });
+    for (const { seen, failures, histories } of await Promise.all(steps.map(kill))) {
+      const all = { ...done, killed: 1 };
+      expect({ ...all, ...seen }).toEqual(all);
+      const missing = Object.keys(all).length - Object.keys(seen).length;
+      expect(failures).toEqual(Array.from({ length: missing }, () => 'UncertainStepError'));
+      expect(missing).toBeLessThanOrEqual(1);
       await assertReplays(histories);
     }
   },

@@ -58,7 +58,8 @@ export function scenario(
 /** Requests to the provider with these instructions. */
 export function asked(instructions: string): JournalEntry[] {
   return provider.requests.filter(({ body }) => {
-    const [system] = (body['messages'] ?? []) as { content?: unknown }[];
+    const said = [body['messages'] ?? body['input']].flat() as { content?: unknown }[];
+    const [system] = said;
     return body['instructions'] === instructions || system?.content === instructions;
   });
 }
