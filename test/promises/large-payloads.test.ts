@@ -8,7 +8,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Client, type WorkflowHandle } from '@temporalio/client';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { payloadBytes, payloadFrom } from '../../src/blobs/sealed.ts';
-import { BlobsPlugin, records } from '../../src/index.ts';
+import { approve, BlobsPlugin, records, waiting } from '../../src/index.ts';
 import { textOf } from '../fixtures/payload-agents.ts';
 import { blobScene } from '../kit/blob-scene.ts';
 import { chainOf, client, eventsOf, historyBytes, repeatedSteps, unique, until } from '../kit/temporal.ts';
@@ -120,29 +120,36 @@ test('an answer waits for a store that cannot be written, and its tool is not ru
   expect(stage.tally()).toEqual({ 'ran report 1': 1 });
 });
 
-test('with a codec that encrypts, nothing in the store can be read, and equal answers are not one blob', async () => {
+test('with a codec that encrypts, nothing is readable in the store or the history, and equal answers are not one blob', async () => {
   const root = join(mkdtempSync(join(tmpdir(), 'blobs-')), 'store');
   const blobs = pathToFileURL(root).href;
   const taskQueue = unique('sealed');
   const dataConverter = { payloadCodecs: [new Scrambler()] };
-  const { gathers } = await import('../fixtures/payload-agents.ts');
-  const local = await startWorker({
-    taskQueue,
-    plugin: { agents: [gathers], blobs },
-    worker: { dataConverter },
-  });
+  const { confides } = await import('../fixtures/payload-agents.ts');
+  const plugin = { agents: [confides], blobs };
+  const local = await startWorker({ taskQueue, plugin, worker: { dataConverter } });
   const { connection } = await client();
   const reader = new Client({ connection, dataConverter, plugins: [new BlobsPlugin({ blobs })] });
-  const output = await reader.workflow.execute('gathers', { taskQueue, workflowId: taskQueue, args: [2] });
-  expect(output).toEqual([digest(textOf('report', 3 * MB))]);
+  const input = textOf('confidential', 2 * MB);
+  const handle = await reader.workflow.start('confides', { taskQueue, workflowId: taskQueue, args: [input] });
+  await until(async () => (await handle.query(waiting)).approvals.length, 'the approval');
+  await handle.signal(approve, { id: 'guarded_report-1', by: 'confidential' });
+  expect(await handle.result()).toBe(`${input} twice`);
   await local.stop();
   const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  const contents = files
-    .filter(({ name }) => name !== 'owner')
-    .map(({ parentPath, name }) => readFileSync(join(parentPath, name)));
-  expect(contents).toHaveLength(2);
-  for (const content of contents) expect(content.includes('report')).toBe(false);
+  const contents = files.map(({ parentPath, name }) => readFileSync(join(parentPath, name)));
+  // Two equal reports, and what came and went as input, arguments and output.
+  expect(contents.filter(({ length }) => length > 2.9 * MB)).toHaveLength(2);
+  for (const content of contents) expect(content.includes('confidential')).toBe(false);
+  expect(texts(await handle.fetchHistory()).filter((text) => text.includes('confidential'))).toEqual([]);
 });
+
+/** All texts and bytes of a history, as texts. */
+function texts(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  if (value instanceof Uint8Array) return [Buffer.from(value).toString('latin1')];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(texts) : [];
+}
 
 /** Encrypts as Temporal's sample does, with a nonce for each payload. */
 class Scrambler implements PayloadCodec {
