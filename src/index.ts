@@ -4,6 +4,7 @@ export { tool } from './tools/tool.ts';
 export type { Tool, ToolChanges, ToolContext, ToolDecorator, ToolOptions } from './tools/tool-options.ts';
 export type { ApprovalOptions, ApprovalPrompt, ApprovalRule } from './tools/approval-rule.ts';
 export type { CacheOptions, CacheRule } from './tools/cache-rule.ts';
+export { ask, type AskOptions } from './ask.ts';
 export { sleep, step, type StepCallOptions } from './step.ts';
 export { memory } from './memory/run-memory.ts';
 export { MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts';

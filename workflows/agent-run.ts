@@ -13,7 +13,7 @@ import {
   MAX_STORED_CARRY_BYTES,
 } from '../src/protocol/limits.ts';
 import { CARRY_QUERY } from '../src/protocol/names.ts';
-import { approve, records as recordsQuery, reject, waiting } from '../src/protocol/signals.ts';
+import { answer, approve, records as recordsQuery, reject, waiting } from '../src/protocol/signals.ts';
 import type { StepFailure } from '../src/protocol/step.ts';
 import { Approvals } from '../src/records/approvals.ts';
 import { agentBackoff, isWatched } from '../src/records/outcomes.ts';
@@ -87,13 +87,14 @@ class AgentRun {
       link,
       askedNow: (key) => this.#steps.askedNow(key),
       approvals: this.#approvals,
+      describe: () => this.#describe(),
       losses: new Map(carry?.losses),
       sleeps: new Map(carry?.sleeps),
       underWay: new Set(carry?.underWay),
       asksEffects: carry?.asksEffects === true,
     };
     this.#steps = new Steps({ records, context: this.#context, body, carry });
-    for (const signal of [approve, reject]) {
+    for (const signal of [approve, reject, answer]) {
       handleSignal(signal.name, (payload) => {
         const refusal = this.#approvals.decide(signal.name, payload, Date.now());
         if (refusal !== undefined) wf.log.warn(`Signal ${signal.name} refused: ${refusal}`);
@@ -103,7 +104,11 @@ class AgentRun {
     this.#pinned = carry?.pinned;
     wf.setHandler(wf.defineQuery(CARRY_QUERY), (): RunRead => ({ input, carry: this.#carry() }));
     wf.setHandler(recordsQuery, () => records.list);
-    wf.setHandler(waiting, () => ({ approvals: this.#pending(), refused: this.#approvals.refused }));
+    wf.setHandler(waiting, () => ({
+      approvals: this.#pending(),
+      questions: this.#questions(),
+      refused: this.#approvals.refused,
+    }));
     wf.CancellationScope.current().cancelRequested.catch(() => {
       link.cancelling = true;
     });
@@ -253,12 +258,17 @@ class AgentRun {
     return this.#approvals.pending((key) => this.#steps.askedNow(key.split('?')[0]!));
   }
 
+  #questions() {
+    return this.#approvals.questions((key) => this.#steps.askedNow(key));
+  }
+
   #describe(): void {
     wf.setCurrentDetails(
       runDetails({
         records: this.#records.list,
         inFlight: this.#steps.list(),
         approvals: this.#pending(),
+        questions: this.#questions(),
         refused: this.#approvals.refused,
       }),
     );

@@ -45,6 +45,8 @@ export interface StepContext {
   /** The present loop has asked for this step. */
   askedNow(key: string): boolean;
   approvals: Approvals;
+  /** What waits has changed. */
+  describe(): void;
   /** Hosts lost under this step, by key. */
   losses: Map<string, number>;
   /** Absolute ends of sleeps, by key. */
@@ -129,8 +131,11 @@ async function decisionOn(run: StepContext, flight: InFlight, key: string, appro
 }
 
 async function expireAt(run: StepContext, key: string, expiresAt: number): Promise<void> {
-  await wf.sleep(Math.max(1, expiresAt - Date.now()));
-  run.approvals.expire(key, Date.now());
+  for (let at: number | undefined = expiresAt; at !== undefined;) {
+    await wf.sleep(Math.max(1, at - Date.now()));
+    at = run.approvals.expire(key, Date.now());
+    run.describe();
+  }
 }
 
 async function refused(

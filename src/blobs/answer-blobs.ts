@@ -1,5 +1,7 @@
 /** Large answers of steps: a run holds where they are, and only who builds its loop reads them. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { LoadedDataConverter } from '@temporalio/common';
+import { AgentError } from '../errors/index.ts';
 import type { AnswerBlob } from '../protocol/step.ts';
 import { withoutBlobCodec } from './blob-codec.ts';
 import type { BlobStore } from './blob-store.ts';
@@ -12,6 +14,9 @@ import { open, seal } from './sealed.ts';
  */
 export const ANSWER_THRESHOLD = 256 * 1024;
 
+/** An answer is paid for: a store that is away is given two minutes to come back. Milliseconds. */
+const WAITS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 30_000, 30_000];
+
 /** At most so many reads at once when a loop is built. */
 const READS_AT_ONCE = 16;
 
@@ -22,13 +27,16 @@ export class AnswerBlobs {
     this.#blobs = blobs;
   }
 
+  /** @throws BlobStoreError if the store stays away, AbortError once the signal fires */
   async keep(
     run: RunOwner & { chain: string },
     value: unknown,
     converter: LoadedDataConverter,
+    signal: AbortSignal,
   ): Promise<AnswerBlob> {
     const bytes = await seal(value, withoutBlobCodec(converter));
-    return { key: await keepBytes(this.#blobs, run, run.chain, bytes), bytes: bytes.length };
+    const keep = async () => await keepBytes(this.#blobs, run, run.chain, bytes);
+    return { key: await patiently(keep, signal), bytes: bytes.length };
   }
 
   async read({ key }: AnswerBlob, converter: LoadedDataConverter): Promise<unknown> {
@@ -51,4 +59,16 @@ export class AnswerBlobs {
     await Promise.all(Array.from({ length: READS_AT_ONCE }, reader));
     return read;
   }
+}
+
+async function patiently<T>(act: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (const wait of WAITS) {
+    try {
+      return await act();
+    } catch (error) {
+      if (!AgentError.is(error) || !error.retryable) throw error;
+    }
+    await delay(wait, undefined, { signal });
+  }
+  return await act();
 }

@@ -5,9 +5,12 @@ export { collectBlobs, type Collected, type CollectOptions } from '../blobs/coll
 export { BlobsPlugin } from './blobs-plugin.ts';
 export { fork, type ForkOptions, resume, type ResumeOptions } from './resume-and-fork.ts';
 export {
+  answer,
+  type AnswerInput,
   approve,
   type ApproveInput,
   type PendingApproval,
+  type PendingQuestion,
   records,
   type RefusedSignal,
   reject,

@@ -37,6 +37,8 @@ export class DeclarationError extends AgentError {}
 export class ToolInputError extends AgentError {}
 /** A person rejected the call; the message is the reason given. */
 export class ToolRejectedError extends AgentError {}
+/** Nobody answered a question in time. */
+export class AnswerTimeoutError extends AgentError {}
 /** The worker that ran the step vanished, and whether the step had its effect is unknown. */
 export class UncertainStepError extends AgentError {}
 /** A step lost its worker several times in a row: it kills or blocks the process it runs in. */
@@ -104,6 +106,7 @@ const CLASSES = [
   DeclarationError,
   ToolInputError,
   ToolRejectedError,
+  AnswerTimeoutError,
   UncertainStepError,
   StepKillsWorkerError,
   LoopKillsWorkerError,

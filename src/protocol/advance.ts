@@ -157,13 +157,24 @@ export interface ApprovalsCarry {
   /** By key of each step that has asked: its id, its decision, and what a person must know while it waits for one. */
   asked: [
     string,
-    { id: string; decision?: Decision; open?: Omit<PendingApproval, 'id' | 'input' | 'withdrawn'> },
+    {
+      id: string;
+      decision?: Decision;
+      open?: Omit<PendingApproval, 'id' | 'input' | 'withdrawn'>;
+      /** It is a question: its schema. */
+      answer?: Record<string, unknown>;
+      /** Others were asked, and this is what happens when they do not decide in time. */
+      escalated?: 'reject' | 'approve';
+    },
   ][];
 }
 
 /** A decision, as it is recorded. */
 export interface Decision {
+  /** Of a question: whether it was answered. */
   approved: boolean;
+  /** The answer to a question. */
+  value?: unknown;
   /** Nobody decided in time. */
   timedOut?: true;
   reason?: string;

@@ -16,15 +16,35 @@ export interface RejectInput extends ApproveInput {
   reason?: string;
 }
 
+/** Payload of `answer`: `{ "id": "ask-1", "value": true }`. */
+export interface AnswerInput {
+  /** The id of the question, as the run shows it. May be left out if the run has only ever asked one. */
+  id?: string;
+  /** What is answered; it must fit the question's schema. */
+  value: unknown;
+  /** Who answered; free text, kept with the answer. */
+  by?: string;
+}
+
 /** A decision a run waits for. */
-export interface PendingApproval {
-  id: string;
+export interface PendingApproval extends Pending {
   /** The tool's or agent's name. */
   name: string;
-  /** What the person is asked. */
-  prompt: string;
   /** The arguments that would be used; left out over 32 KB. */
   input?: unknown;
+}
+
+/** A question a run waits for an answer to. */
+export interface PendingQuestion extends Pending {
+  /** Which answers fit, as JSON Schema. */
+  schema: Record<string, unknown>;
+}
+
+/** Something a run waits for a person with. */
+export interface Pending {
+  id: string;
+  /** What the person is asked. */
+  prompt: string;
   /** Milliseconds since the epoch, by the workflow's clock. */
   askedAt: number;
   /** When it is decided without a person. */
@@ -46,6 +66,7 @@ export interface RefusedSignal {
 /** What a run waits for, and what it refused. */
 export interface Waiting {
   approvals: PendingApproval[];
+  questions: PendingQuestion[];
   /** The last refused messages, at most 20. */
   refused: RefusedSignal[];
 }
@@ -62,7 +83,10 @@ export const approve: SignalDefinition<[ApproveInput], 'approve'> = {
 /** Signal: refuse a pending call; the agent is told the reason. */
 export const reject: SignalDefinition<[RejectInput], 'reject'> = { type: 'signal', name: 'reject' } as never;
 
-/** Query: the approvals a run waits for, with the id to answer. */
+/** Signal: answer a question. From the Temporal UI: signal `answer`, input `{"id":"ask-1","value":true}`. */
+export const answer: SignalDefinition<[AnswerInput], 'answer'> = { type: 'signal', name: 'answer' } as never;
+
+/** Query: the approvals and questions a run waits for, with the id to answer. */
 export const waiting: QueryDefinition<Waiting, [], 'waiting'> = { type: 'query', name: 'waiting' } as never;
 
 /** Query: the answers a run has so far, in the order in which they came. */

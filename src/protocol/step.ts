@@ -50,9 +50,13 @@ export interface Step {
 /** What a person is asked about a step. */
 export interface StepApproval {
   prompt: string;
+  /** It is a question, and this JSON Schema says which answers fit; absent: the step is to be approved. */
+  answer?: Record<string, unknown>;
   /** Milliseconds after which it is decided by `onTimeout`. */
   timeoutMs?: number;
   onTimeout?: 'reject' | 'approve';
+  /** Others are asked when the time is over; only when theirs is, too, it is decided. */
+  escalate?: Omit<StepApproval, 'prompt' | 'answer' | 'escalate'>;
   audience?: string;
 }
 

@@ -1,17 +1,25 @@
 import type { ApprovalsCarry, Decision } from '../protocol/advance.ts';
-import type { PendingApproval, RefusedSignal } from '../protocol/signals.ts';
+import type { PendingApproval, PendingQuestion, RefusedSignal } from '../protocol/signals.ts';
 import type { StepApproval } from '../protocol/step.ts';
+import { whyNotFits } from './fits-schema.ts';
 import { jsonBytes } from './run-records.ts';
 
 interface Asked extends Omit<PendingApproval, 'withdrawn'> {
   waiting: boolean;
+  answer?: StepApproval['answer'];
   onTimeout?: StepApproval['onTimeout'];
+  escalate?: StepApproval['escalate'];
+  /** Others were asked, and this is what happens when they do not decide in time. */
+  escalated?: 'reject' | 'approve';
   decision?: Decision;
 }
 
 const KEPT_REFUSALS = 20;
 /** Larger arguments are not shown: all that waits must fit one answer to a query. */
 const SHOWN_INPUT_BYTES = 32 * 1024;
+
+/** An answer is a record, which goes over to each next run. */
+const MAX_ANSWER_BYTES = 256 * 1024;
 
 /** A signal's payload that cannot be decoded. */
 export class Unreadable {
@@ -34,9 +42,16 @@ export class Approvals {
 
   constructor(carry?: ApprovalsCarry) {
     this.#minted = new Map(carry?.minted);
-    for (const [key, { id, decision, open }] of carry?.asked ?? []) {
+    for (const [key, { id, decision, open, answer, escalated }] of carry?.asked ?? []) {
       const shown = open ?? { name: '', prompt: '', askedAt: 0 };
-      this.#asked.set(key, { id, ...shown, waiting: open !== undefined, ...(decision && { decision }) });
+      this.#asked.set(key, {
+        id,
+        ...shown,
+        waiting: open !== undefined,
+        ...(answer && { answer }),
+        ...(escalated && { escalated, onTimeout: escalated }),
+        ...(decision && { decision }),
+      });
     }
   }
 
@@ -52,6 +67,12 @@ export class Approvals {
     const { at, timeoutMs, ...shown } = request;
     const askedAt = before?.askedAt || at;
     const expiresAt = before?.expiresAt ?? (timeoutMs === undefined ? undefined : askedAt + timeoutMs);
+    if (before?.escalated) {
+      // Others have been asked, who stay asked.
+      const { audience: _audience, onTimeout: _onTimeout, escalate: _escalate, ...still } = shown;
+      this.#asked.set(key, { ...before, ...still, waiting: !before.decision });
+      return before.expiresAt;
+    }
     this.#asked.set(key, {
       id: before?.id ?? this.#mint(request.name),
       ...shown,
@@ -63,18 +84,22 @@ export class Approvals {
     return expiresAt;
   }
 
-  /** Nobody decided in time. */
-  expire(key: string, at: number): void {
+  /** Nobody decided in time. Answers until when others, who are asked then, may. */
+  expire(key: string, at: number): number | undefined {
     const asked = this.#asked.get(key);
-    if (!asked || asked.decision || !asked.waiting) return;
+    if (!asked || asked.decision || !asked.waiting) return undefined;
+    if (asked.escalate) return escalate(asked, at);
     const approved = asked.onTimeout === 'approve';
     asked.decision = {
       approved,
       timedOut: true,
-      ...(!approved && { reason: `${asked.name} was not approved: nobody decided in time.` }),
+      ...(!approved && {
+        reason: `${asked.name} was not ${asked.answer ? 'answered' : 'approved'}: nobody decided in time.`,
+      }),
       at,
     };
     asked.waiting = false;
+    return undefined;
   }
 
   decision(key: string): Decision | undefined {
@@ -97,10 +122,20 @@ export class Approvals {
     return reason;
   }
 
-  /** What waits for a person, in the order in which it was asked. */
+  /** The questions that wait for a person, in the order in which they were asked. */
+  questions(askedNow: (key: string) => boolean): PendingQuestion[] {
+    return [...this.#asked]
+      .filter(([, asked]) => asked.waiting && !asked.decision && asked.answer)
+      .map(([key, asked]) => {
+        const { name: _name, ...shown } = shownOf(asked);
+        return { ...shown, schema: asked.answer!, ...(!askedNow(key) && { withdrawn: true as const }) };
+      });
+  }
+
+  /** The approvals that wait for a person, in the order in which they were asked. */
   pending(askedNow: (key: string) => boolean): PendingApproval[] {
     return [...this.#asked]
-      .filter(([, asked]) => asked.waiting && !asked.decision)
+      .filter(([, asked]) => asked.waiting && !asked.decision && !asked.answer)
       .map(([key, { input, ...asked }]) => ({
         ...shownOf(asked),
         ...(input !== undefined && jsonBytes(input) <= SHOWN_INPUT_BYTES && { input }),
@@ -115,7 +150,13 @@ export class Approvals {
         const { id, ...open } = shownOf(asked);
         return [
           key,
-          { id, ...(asked.decision && { decision: asked.decision }), ...(asked.waiting && { open }) },
+          {
+            id,
+            ...(asked.decision && { decision: asked.decision }),
+            ...(asked.waiting && { open }),
+            ...(asked.answer && { answer: asked.answer }),
+            ...(asked.escalated && { escalated: asked.escalated }),
+          },
         ];
       }),
     };
@@ -131,29 +172,30 @@ export class Approvals {
     const waiting = [...this.#asked.values()].filter((asked) => asked.waiting && !asked.decision);
     const ids = waiting.map((asked) => asked.id).join(', ') || 'nothing';
     if (payload instanceof Unreadable) return `it cannot be read (${clip(payload.why)}); what waits: ${ids}`;
-    if (
-      typeof payload !== 'object' ||
-      payload === null ||
-      !('id' in payload) ||
-      typeof payload.id !== 'string'
-    ) {
-      return `it has no "id"; what waits: ${ids}`;
-    }
-    const { id } = payload;
+    const id = this.#idOf(signal, payload);
+    if (id === undefined) return `it has no "id"; what waits: ${ids}`;
     const asked = [...this.#asked.values()].find((candidate) => candidate.id === id);
     if (!asked) return `nothing here has the id "${clip(id)}"; what waits: ${ids}`;
     if (asked.decision) {
       const { approved, by = asked.decision.timedOut && 'timeout', at: when } = asked.decision;
-      return `"${id}" was already ${approved ? 'approved' : 'rejected'}${by ? ` by ${by}` : ''} at ${new Date(when).toISOString()}`;
+      const how = asked.answer ? 'answered' : approved ? 'approved' : 'rejected';
+      return `"${id}" was already ${how}${by ? ` by ${by}` : ''} at ${new Date(when).toISOString()}`;
     }
     if (!asked.waiting) return `"${id}" does not wait any more`;
+    const isAnswer = signal === 'answer';
+    if (isAnswer !== (asked.answer !== undefined))
+      return `"${id}" is ${isAnswer ? 'to be approved: send "approve" or "reject"' : 'a question: send "answer" with a "value"'}`;
+    const { value } = payload as { value?: unknown };
+    const wrong = isAnswer ? whyNoAnswer(asked.answer!, value) : undefined;
+    if (wrong !== undefined) return `the answer to "${id}" does not fit: ${clip(wrong)}`;
     const text = (field: string) => {
-      const value = (payload as Record<string, unknown>)[field];
-      return typeof value === 'string' ? value.slice(0, 2_000) : undefined;
+      const given = (payload as Record<string, unknown>)[field];
+      return typeof given === 'string' ? given.slice(0, 2_000) : undefined;
     };
     const [reason, by] = [text('reason'), text('by')];
     asked.decision = {
-      approved: signal === 'approve',
+      approved: signal !== 'reject',
+      ...(isAnswer && { value }),
       ...(reason !== undefined && { reason }),
       ...(by !== undefined && { by }),
       at,
@@ -161,6 +203,32 @@ export class Approvals {
     asked.waiting = false;
     return undefined;
   }
+
+  /** An answer needs no id where there was only ever one question. */
+  #idOf(signal: string, payload: unknown): string | undefined {
+    if (typeof payload !== 'object' || payload === null) return undefined;
+    const { id } = payload as { id?: unknown };
+    if (typeof id === 'string') return id;
+    const questions = [...this.#asked.values()].filter(({ answer }) => answer);
+    return signal === 'answer' && id === undefined && questions.length === 1 ? questions[0]!.id : undefined;
+  }
+}
+
+function whyNoAnswer(schema: Record<string, unknown>, value: unknown): string | undefined {
+  if (value === undefined) return 'it has no "value"';
+  const bytes = jsonBytes(value);
+  if (bytes > MAX_ANSWER_BYTES) return `it has ${bytes} bytes; the limit is ${MAX_ANSWER_BYTES}`;
+  return whyNotFits(schema, value);
+}
+
+function escalate(asked: Asked, at: number): number | undefined {
+  const { audience, timeoutMs, onTimeout = 'reject' } = asked.escalate!;
+  delete asked.escalate;
+  asked.escalated = asked.onTimeout = onTimeout;
+  if (audience !== undefined) asked.audience = audience;
+  if (timeoutMs === undefined) delete asked.expiresAt;
+  else asked.expiresAt = at + timeoutMs;
+  return asked.expiresAt;
 }
 
 /** What is shown of an approval, and goes over to the next run. */

@@ -31,9 +31,9 @@ export function forkedCarry(carry: RunCarry, keep: number, chain: string): RunCa
   const kept = new Set(records.map(({ key }) => key));
   const asked = carry.approvals.asked
     .filter(([key]) => kept.has(key.split('?')[0]!))
-    .map(([key, { id, decision }]): (typeof carry.approvals.asked)[number] => [
+    .map(([key, { id, decision, answer }]): (typeof carry.approvals.asked)[number] => [
       key,
-      { id, ...(decision && { decision }) },
+      { id, ...(decision && { decision }), ...(answer && { answer }) },
     ]);
   const { divergedAt } = carry;
   return {

@@ -1,4 +1,4 @@
-import type { PendingApproval, RefusedSignal } from '../protocol/signals.ts';
+import type { Pending, PendingApproval, PendingQuestion, RefusedSignal } from '../protocol/signals.ts';
 import type { StepRecord } from '../protocol/step.ts';
 
 /** What the Temporal UI shows of a run under "User Metadata": markdown, a few KB at most whatever the run holds. */
@@ -6,6 +6,7 @@ export function runDetails(run: {
   records: readonly StepRecord[];
   inFlight: readonly { kind: string; name: string }[];
   approvals: readonly PendingApproval[];
+  questions: readonly PendingQuestion[];
   refused: readonly RefusedSignal[];
 }): string {
   const turns = run.records.filter((record) => record.kind === 'turn').length;
@@ -18,28 +19,45 @@ export function runDetails(run: {
     lines.push(`In flight: ${busy.map(({ kind, name }) => `${kind} ${code(name)}`).join(', ')}`);
   for (const pending of run.approvals.slice(0, 10)) {
     lines.push(
-      '',
-      `### Waiting for a decision: ${code(pending.id)}`,
-      plain(pending.prompt, 600),
-      ...(pending.audience === undefined ? [] : ['', `For ${code(pending.audience)}`]),
-      ...(pending.expiresAt === undefined
-        ? []
-        : ['', `Decided without a person at ${new Date(pending.expiresAt).toISOString()}`]),
-      ...(pending.withdrawn
-        ? ['', 'The present loop has not asked for this; an answer waits until it does.']
-        : []),
+      ...waitsFor('a decision', pending),
       '',
       'Send signal `approve` or `reject` with:',
-      '```json',
-      JSON.stringify({ id: pending.id }),
-      '```',
+      ...json({ id: pending.id }),
     );
   }
-  if (run.approvals.length > 10)
-    lines.push('', `… and ${run.approvals.length - 10} more; query \`waiting\` lists all.`);
+  for (const pending of run.questions.slice(0, 10)) {
+    const schema = JSON.stringify(pending.schema);
+    lines.push(
+      ...waitsFor('an answer', pending),
+      '',
+      'Send signal `answer` with what fits in the place of `value`:',
+      ...json({ id: pending.id, value: '…' }),
+      ...(schema.length <= 1_000 ? ['What fits:', ...json(pending.schema)] : []),
+    );
+  }
+  const more = [run.approvals, run.questions].reduce((sum, { length }) => sum + Math.max(0, length - 10), 0);
+  if (more > 0) lines.push('', `… and ${more} more; query \`waiting\` lists all.`);
   const refusal = run.refused.at(-1);
   if (refusal) lines.push('', `Refused: signal ${code(refusal.signal)}: ${plain(refusal.reason, 300)}`);
   return lines.join('\n');
+}
+
+function waitsFor(what: string, { id, prompt, audience, expiresAt, withdrawn }: Pending): string[] {
+  return [
+    '',
+    `### Waiting for ${what}: ${code(id)}`,
+    plain(prompt, 600),
+    ...(audience === undefined ? [] : ['', `For ${code(audience)}`]),
+    ...(expiresAt === undefined
+      ? []
+      : ['', `Decided without a person at ${new Date(expiresAt).toISOString()}`]),
+    ...(withdrawn ? ['', 'The present loop has not asked for this; an answer waits until it does.'] : []),
+  ];
+}
+
+/** A schema's texts are the agent's own; a fence in them would end the block. */
+function json(value: unknown): string[] {
+  return ['```json', JSON.stringify(value).replaceAll('`', '\\u0060'), '```'];
 }
 
 /** Text of a model, a tool or a person: shown as text, whatever markdown or HTML it holds. */

@@ -15,10 +15,23 @@ export interface ApprovalOptions<Args> {
   prompt?: string | ApprovalPrompt<Args>;
   /** How long a decision is waited for, from when it was asked. @default for ever */
   timeout?: Duration;
-  /** What then happens. The decision is recorded as made by timeout. @default 'reject' */
-  onTimeout?: 'reject' | 'approve';
+  /**
+   * What then happens: a decision, recorded as made by timeout, or others are asked, with a time of their own.
+   * @default 'reject'
+   */
+  onTimeout?: 'reject' | 'approve' | { escalate: Escalation };
   /** Whom it concerns: shown with the question; restricts nobody. */
   audience?: string;
+}
+
+/** Who is asked when nobody decided in time. */
+export interface Escalation {
+  /** Whom it concerns then. */
+  audience?: string;
+  /** How long a decision is waited for from then on. @default for ever */
+  timeout?: Duration;
+  /** What happens then. @default 'reject' */
+  onTimeout?: 'reject' | 'approve';
 }
 
 /** `true`, the text, a function of the arguments, or all options. */
@@ -36,12 +49,23 @@ export async function approvalFor<Args>(
   if (text === false) return undefined;
   return {
     prompt: text === true ? `Run ${name}?` : text,
+    ...(typeof onTimeout === 'object'
+      ? { ...limits({ timeout, audience }), escalate: limits(onTimeout.escalate) }
+      : limits({ timeout, onTimeout, audience })),
+  };
+}
+
+function limits({ timeout, onTimeout, audience }: Undefinable<Escalation>): Omit<StepApproval, 'prompt'> {
+  return {
     ...(timeout !== undefined && { timeoutMs: msToNumber(timeout) }),
     ...(onTimeout !== undefined && { onTimeout }),
     ...(audience !== undefined && { audience }),
   };
 }
 
+type Undefinable<T> = { [Field in keyof T]: T[Field] | undefined };
+
+const ESCALATION_OPTIONS = new Set(['timeout', 'onTimeout', 'audience']);
 const APPROVAL_OPTIONS = new Set(['prompt', 'timeout', 'onTimeout', 'audience']);
 
 /** @throws DeclarationError for a rule that cannot be meant, of the tool of this name */
@@ -54,11 +78,25 @@ export function assertApprovalRule(name: string, rule: ApprovalRule<any> | undef
   }
   if (typeof rule !== 'object') return;
   assertKnownOptions(rule, APPROVAL_OPTIONS, `${cannot}: "requiresApproval"`);
-  assertLimits(rule, ['timeout'], cannot);
-  if (!['reject', 'approve', undefined].includes(rule.onTimeout)) {
-    throw new DeclarationError(`${cannot}: "onTimeout" must be 'reject' or 'approve'.`);
-  }
-  if (rule.onTimeout !== undefined && rule.timeout === undefined) {
+  assertTimeout(cannot, rule);
+  if (typeof rule.onTimeout !== 'object') return;
+  const { escalate } = rule.onTimeout;
+  if (typeof escalate !== 'object' || escalate === null)
+    throw new DeclarationError(`${cannot}: "escalate" must be an object with whom to ask then.`);
+  assertKnownOptions(escalate, ESCALATION_OPTIONS, `${cannot}: "escalate"`);
+  assertTimeout(cannot, escalate);
+  if (typeof escalate.onTimeout === 'object')
+    throw new DeclarationError(`${cannot}: an escalation ends with 'reject' or 'approve'.`);
+}
+
+function assertTimeout(
+  cannot: string,
+  { timeout, onTimeout }: Pick<ApprovalOptions<any>, 'timeout' | 'onTimeout'>,
+): void {
+  assertLimits({ timeout }, ['timeout'], cannot);
+  const known = ['reject', 'approve', undefined].includes(onTimeout as string);
+  if (!known && (typeof onTimeout !== 'object' || onTimeout === null))
+    throw new DeclarationError(`${cannot}: "onTimeout" must be 'reject', 'approve' or { escalate }.`);
+  if (onTimeout !== undefined && timeout === undefined)
     throw new DeclarationError(`${cannot}: "onTimeout" needs a "timeout".`);
-  }
 }

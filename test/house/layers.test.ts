@@ -32,7 +32,10 @@ const LAYERS: Layer[] = [
     files: within('src/protocol'),
     may: ({ of, typesOnly }) => within('src/protocol').test(of) || (typesOnly && of === '@temporalio/common'),
   },
-  { files: within('src/records'), may: ({ of }) => within('src/protocol', 'src/records').test(of) },
+  {
+    files: within('src/records'),
+    may: ({ of }) => within('src/protocol', 'src/records').test(of) || isPackage(of, '@cfworker/json-schema'),
+  },
   {
     files: within('workflows'),
     may: ({ of }) =>

@@ -238,3 +238,35 @@ test('an approval that the present loop has not asked for is shown as withdrawn'
     ['issue_refund-2', undefined],
   ]);
 });
+
+describe('an approval that nobody decides in time', () => {
+  const escalating = {
+    ...refund,
+    timeoutMs: 100,
+    audience: 'support',
+    escalate: { audience: 'finance', timeoutMs: 500, onTimeout: 'approve' as const },
+  };
+
+  test('is put to others, who have a time of their own, and only then decided', () => {
+    const approvals = new Approvals();
+    expect(approvals.ask('k1', escalating)).toBe(1_100);
+    expect(approvals.expire('k1', 1_100)).toBe(1_600);
+    expect(approvals.pending(always)).toMatchObject([
+      { id: 'issue_refund-1', audience: 'finance', expiresAt: 1_600 },
+    ]);
+    expect(approvals.ask('k1', { ...escalating, at: 1_200 })).toBe(1_600);
+    expect(approvals.expire('k1', 1_600)).toBeUndefined();
+    expect(approvals.decision('k1')).toMatchObject({ approved: true, timedOut: true });
+  });
+
+  test('stays with the others in the next run of the chain, also for ever', () => {
+    const approvals = new Approvals();
+    approvals.ask('k1', { ...escalating, escalate: { audience: 'finance' } });
+    expect(approvals.expire('k1', 1_100)).toBeUndefined();
+    expect(approvals.decision('k1')).toBeUndefined();
+    const next = new Approvals(JSON.parse(JSON.stringify(approvals.carry())));
+    expect(next.ask('k1', escalating)).toBeUndefined();
+    expect(next.pending(always)).toMatchObject([{ audience: 'finance' }]);
+    expect(next.pending(always)[0]).not.toHaveProperty('expiresAt');
+  });
+});

@@ -5,7 +5,7 @@ import type { StepKind } from '../../src/protocol/step.ts';
 import { runDetails } from '../../src/records/run-details.ts';
 import { recordWith } from '../kit/record.ts';
 
-const nothing = { records: [], inFlight: [], approvals: [], refused: [] };
+const nothing = { records: [], inFlight: [], approvals: [], questions: [], refused: [] };
 const record = (kind: StepKind) => recordWith({ kind });
 const pending = (changes: Partial<PendingApproval> = {}): PendingApproval => ({
   id: 'issue_refund-1',
@@ -103,6 +103,7 @@ describe('text of a model, a tool or a person', () => {
 test('is a few KB at most, whatever the run holds', () => {
   const many = 3_000;
   const shown = runDetails({
+    ...nothing,
     records: Array.from({ length: many }, () => record('turn')),
     inFlight: Array.from({ length: many }, () => ({ kind: 'tool', name: '`'.repeat(200) })),
     approvals: Array.from({ length: many }, () =>
@@ -125,3 +126,12 @@ function promptLine(prompt: string): string {
 function decode(text: string): string {
   return text.replaceAll(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));
 }
+
+test('shows each question with the signal to send and what fits, whatever the schema says', () => {
+  const schema = { type: 'boolean', description: 'a ``` fence' };
+  const question = { id: 'ship-1', prompt: 'Ship?', askedAt: 0, schema, audience: 'sales' };
+  const shown = runDetails({ ...nothing, questions: [question] });
+  expect(shown).toContain('### Waiting for an answer: `ship-1`\nShip?\n\nFor `sales`');
+  const blocks = [...shown.matchAll(/```json\n(.*)\n```/g)].map(([, json]) => JSON.parse(json!) as unknown);
+  expect(blocks).toEqual([{ id: 'ship-1', value: '…' }, schema]);
+});

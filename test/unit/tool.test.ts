@@ -86,7 +86,22 @@ describe('a tool is refused', () => {
     [
       'with another rule for the end of the time',
       { requiresApproval: { timeout: '1h', onTimeout: 'escalate' } },
-      "\"onTimeout\" must be 'reject' or 'approve'.",
+      "\"onTimeout\" must be 'reject', 'approve' or { escalate }.",
+    ],
+    [
+      'with an escalation that has no end of its own',
+      { requiresApproval: { timeout: '1h', onTimeout: { escalate: { onTimeout: 'approve' } } } },
+      '"onTimeout" needs a "timeout".',
+    ],
+    [
+      'with an escalation of an escalation',
+      {
+        requiresApproval: {
+          timeout: '1h',
+          onTimeout: { escalate: { timeout: '1h', onTimeout: { escalate: {} } } },
+        },
+      },
+      "an escalation ends with 'reject' or 'approve'.",
     ],
     ['with a part of a retry', { retries: 0.5 }, '"retries" must be a whole number, 0 or more.'],
   ])('%s', (_what, changes, message) => {
