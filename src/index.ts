@@ -2,7 +2,7 @@
 export { agent, type Agent, type AgentContext, type AgentOptions } from './agent.ts';
 export { tool } from './tools/tool.ts';
 export type { Tool, ToolChanges, ToolContext, ToolDecorator, ToolOptions } from './tools/tool-options.ts';
-export type { ApprovalOptions, ApprovalPrompt, ApprovalRule } from './tools/approval-rule.ts';
+export type { ApprovalOptions, ApprovalPrompt, ApprovalRule, Escalation } from './tools/approval-rule.ts';
 export type { CacheOptions, CacheRule } from './tools/cache-rule.ts';
 export { ask, type AskOptions } from './ask.ts';
 export { sleep, step, type StepCallOptions } from './step.ts';
