@@ -21,14 +21,14 @@ export function createCall(host: LoopHost) {
     const { activityId: key, activityType, workflowExecution, startToCloseTimeoutMs } = context.info;
     const { runId } = workflowExecution!;
     const id = `${runId}/${key}`;
-    const call = host.calls.join(id, host.find(runId)?.closure(key), startToCloseTimeoutMs);
+    const loop = host.find(runId);
+    const of = loop && { title: loop.titleOf(key), chain: loop.chain };
+    const call = host.calls.join(id, loop?.closure(key), startToCloseTimeoutMs, of);
     if (!call) return { moved: true };
     try {
       return await whileHeartbeating(async () => {
         const given = await call.result;
-        const loop = host.find(runId);
-        const what = `The result of ${loop?.titleOf(key) ?? 'a step'}`;
-        const stored = await storedAnswer(host.storage, loop?.chain ?? runId, given, what);
+        const stored = await storedAnswer(host.storage, call.chain, given, `The result of ${call.title}`);
         const ahead = await goAhead(host, key, given);
         return { ...stored, ...(ahead && { ahead }) };
       });

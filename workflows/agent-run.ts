@@ -36,9 +36,24 @@ const EFFECTS_GRACE = '2 minutes';
  * @param from set by the run itself when it continues as new, by `resume` and by `fork`
  */
 export async function agentRun(input?: unknown, from?: RunCarry | RunOrigin): Promise<unknown> {
-  const [given, carry] = await startOf(input, from?.version === 1 ? from : undefined);
+  const [given, carry] = await startOf(input, from?.version === 1 ? wellFormed(from) : undefined);
   const run = new AgentRun(given, carry);
   return await wf.CancellationScope.nonCancellable(() => run.drive());
+}
+
+/** Whoever starts a run can give it a second argument; one that is no such thing ends the run, not each of its tasks. */
+function wellFormed(from: RunCarry | RunOrigin): RunCarry | RunOrigin {
+  const lists =
+    'records' in from ? [from.records, from.open, from.losses, from.sleeps, from.approvals?.asked] : [];
+  const other = 'from' in from ? from.from : undefined;
+  const named = other === undefined || (isText(other?.workflowId) && isText(other.runId));
+  if (lists.every(Array.isArray) && named) return from;
+  const message = 'The second argument of an agent is set by continue-as-new, resume and fork alone.';
+  throw applicationFailure({ name: 'DeclarationError', message });
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
 }
 
 /** The input and the records a run starts with. */
@@ -68,6 +83,8 @@ class AgentRun {
   /** Of a fork: so many records stand whatever its code asks. */
   readonly #pinned: number | undefined;
   #tooLarge: StepFailure | undefined;
+  /** With what it ended. */
+  #failure: StepFailure | undefined;
   /** Everything a cancel of the run reaches. */
   readonly #body = new wf.CancellationScope({ cancellable: true });
 
@@ -91,6 +108,8 @@ class AgentRun {
       losses: new Map(carry?.losses),
       sleeps: new Map(carry?.sleeps),
       underWay: new Set(carry?.underWay),
+      started: new Set(),
+      reopened: new Set(carry?.reopened),
       asksEffects: carry?.asksEffects === true,
     };
     this.#steps = new Steps({ records, context: this.#context, body, carry });
@@ -177,6 +196,7 @@ class AgentRun {
   }
 
   async #finish(end: LoopEnd): Promise<unknown> {
+    this.#failure = end.failure;
     const mustEnd = this.#steps.withdraw(end.failure ? 'failure' : 'success');
     this.#link.grantAll();
     this.#describe();
@@ -214,9 +234,9 @@ class AgentRun {
 
   /** What the next run of the chain starts with, or one that goes on from this one. */
   #carry(): RunCarry {
-    const { chain, losses, sleeps, asksEffects } = this.#context;
+    const { chain, losses, sleeps, reopened, asksEffects } = this.#context;
     const { open, divergedAt } = this.#steps;
-    const underWay = this.#steps.toolsUnderWay();
+    const underWay = [...this.#context.underWay, ...this.#context.started];
     return {
       version: 1,
       records: this.#records.list,
@@ -229,7 +249,9 @@ class AgentRun {
       ...(divergedAt !== undefined && { divergedAt }),
       ...(this.#pinned !== undefined && { pinned: this.#pinned }),
       ...(underWay.length > 0 && { underWay }),
+      ...(reopened.size > 0 && { reopened: [...reopened] }),
       ...(asksEffects && { asksEffects }),
+      ...(this.#failure && { failure: this.#failure }),
     };
   }
 

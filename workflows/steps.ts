@@ -80,11 +80,6 @@ export class Steps {
     return this.#inFlight.size + this.#options.records.size - this.#had;
   }
 
-  /** Keys of the tools that were started, in the order in which they were. */
-  toolsUnderWay(): string[] {
-    return [...this.#inFlight.values()].filter(({ doing }) => doing === 'tool').map(({ step }) => step.key);
-  }
-
   onlyWait(): boolean {
     return [...this.#inFlight.values()].every(({ doing }) => doing === 'approval' || doing === 'sleep');
   }
@@ -190,7 +185,8 @@ export class Steps {
   }
 
   #answer({ step, attempts, askedAt }: InFlight, { ahead, ...answer }: Answer): void {
-    this.#options.context.losses.delete(step.key);
+    const { losses, started, underWay } = this.#options.context;
+    for (const unsettled of [losses, started, underWay]) unsettled.delete(step.key);
     const changed = this.#open.get(step.key) === true;
     this.#open.delete(step.key);
     this.#options.records.add({

@@ -4,20 +4,23 @@ import * as wf from '@temporalio/workflow';
 import type { Ahead, CallResult, RunOrigin, ToolEnvelope } from '../src/protocol/advance.ts';
 import { AHEAD, CALL, STEP, TURN } from '../src/protocol/names.ts';
 import { MAX_LOST_HOSTS } from '../src/protocol/limits.ts';
-import type { OnUncertain, Step, StepApproval, StepFailure, StepRecord } from '../src/protocol/step.ts';
+import type { OnUncertain, Step, StepRecord } from '../src/protocol/step.ts';
 import type { Approvals } from '../src/records/approvals.ts';
 import {
   type ActivityOutcome,
   bytesFailure,
   callOutcome,
   hasNotBegun,
+  NOT_KEPT,
   SHUTDOWN_TYPES,
   stepFailure,
   TOOK_TOO_LONG,
   toolOutcome,
   VANISHED_TIMEOUTS,
 } from '../src/records/outcomes.ts';
+import { approvalInFork, decisionOn, refused, settleUncertain, uncertainRule } from './decisions.ts';
 import { activityOutcome } from './failures.ts';
+import { lastRunToResume } from './read-run.ts';
 import type { LoopLink } from './loop-link.ts';
 
 /** A step the run has started and has no answer to. */
@@ -51,8 +54,12 @@ export interface StepContext {
   losses: Map<string, number>;
   /** Absolute ends of sleeps, by key. */
   sleeps: Map<string, number>;
-  /** Keys of tools that were under way when the run before this one ended: nobody knows what became of them. */
+  /** Keys of tools that the run before this one started and had no answer to: nobody knows what became of them. */
   underWay: Set<string>;
+  /** The same of this run. */
+  started: Set<string>;
+  /** Keys of what the run that this one resumes asked and had no answer to. */
+  reopened: Set<string>;
   /** A tool that may have an effect needs a person's approval. */
   asksEffects: boolean;
 }
@@ -83,69 +90,17 @@ export async function takeStep(
     case 'tool':
     case 'turn':
     case 'step': {
-      const approval = step.approval ?? (run.asksEffects ? effectApproval(step) : undefined);
+      const approval = run.asksEffects ? approvalInFork(step) : step.approval;
       const refusal = approval && (await refused(run, flight, approval));
       if (refusal) return { failure: refusal };
-      if (run.underWay.delete(step.key)) {
+      if (run.underWay.has(step.key)) {
         const verdict = await settleUncertain(run, flight, uncertainRule(step));
         if (verdict) return verdict;
       }
+      if (step.kind === 'tool' && !step.readOnly) run.started.add(step.key);
       return step.local ? await call(run, flight) : await tool(run, flight, eager);
     }
   }
-}
-
-/** What a run that goes on from the middle of another asks before it does again what may have an effect. */
-function effectApproval({ kind, name, readOnly }: Step): StepApproval | undefined {
-  if (kind !== 'tool' || readOnly) return undefined;
-  return { prompt: `This run is a fork: run ${name}, which may have an effect, once more for it?` };
-}
-
-function uncertainRule({ options, approval }: Step): OnUncertain {
-  return options?.onUncertain ?? (approval ? 'ask' : 'retry');
-}
-
-async function decisionOn(run: StepContext, flight: InFlight, key: string, approval: StepApproval) {
-  const { step } = flight;
-  const expiresAt = run.approvals.ask(key, {
-    ...approval,
-    name: step.name,
-    ...(step.input !== undefined && { input: step.input }),
-    at: flight.askedAt,
-  });
-  const { doing } = flight;
-  flight.doing = 'approval';
-  const timer = new wf.CancellationScope();
-  if (expiresAt !== undefined) void timer.run(() => expireAt(run, key, expiresAt)).catch(() => {});
-  try {
-    await wf.condition(() => run.approvals.decision(key) !== undefined);
-    await run.link.mayAct();
-    // An answer to what the present loop has not asked for is kept, but starts nothing until a loop asks.
-    await wf.condition(() => run.askedNow(step.key));
-  } finally {
-    timer.cancel();
-    run.approvals.close(key);
-  }
-  flight.doing = doing;
-  return run.approvals.decision(key)!;
-}
-
-async function expireAt(run: StepContext, key: string, expiresAt: number): Promise<void> {
-  for (let at: number | undefined = expiresAt; at !== undefined;) {
-    await wf.sleep(Math.max(1, at - Date.now()));
-    at = run.approvals.expire(key, Date.now());
-    run.describe();
-  }
-}
-
-async function refused(
-  run: StepContext,
-  flight: InFlight,
-  approval: StepApproval,
-): Promise<StepFailure | undefined> {
-  const decision = await decisionOn(run, flight, flight.step.key, approval);
-  if (decision.approved) return undefined;
-  return { name: 'ToolRejectedError', message: decision.reason ?? `${flight.step.name} was not approved.` };
 }
 
 async function sleepUntilDue(run: StepContext, step: Step): Promise<Answer> {
@@ -156,13 +111,16 @@ async function sleepUntilDue(run: StepContext, step: Step): Promise<Answer> {
   return {};
 }
 
-async function child({ asksEffects }: StepContext, step: Step): Promise<unknown> {
+async function child({ asksEffects, reopened }: StepContext, step: Step): Promise<unknown> {
   const { workflowId } = wf.workflowInfo();
   const id = `${workflowId}/${step.name}-${step.key.slice(0, 12)}${step.key.slice(24)}`;
+  // The child of the run that is resumed is resumed too.
+  const from = reopened.has(step.key) ? await lastRunToResume(id) : undefined;
+  const origin: RunOrigin = { version: 1, ...(from && { from }), ...(asksEffects && { asksEffects }) };
   for (let start = 1; ; start++) {
     try {
       return await wf.executeChild(step.name, {
-        args: asksEffects ? [step.input, { version: 1, asksEffects } satisfies RunOrigin] : [step.input],
+        args: from ? [null, origin] : asksEffects ? [step.input, origin] : [step.input],
         workflowId: start === 1 ? id : `${id}.${start}`,
         parentClosePolicy: 'REQUEST_CANCEL',
         ...(step.options?.taskQueue !== undefined && { taskQueue: step.options.taskQueue }),
@@ -197,7 +155,7 @@ async function tool(run: StepContext, flight: InFlight, eager: boolean): Promise
           nonRetryableErrorTypes: [
             ...(retry.nonRetryableErrorTypes ?? []),
             ...SHUTDOWN_TYPES,
-            ...(onUncertain === 'retry' ? [] : VANISHED_TIMEOUTS),
+            ...(onUncertain === 'retry' ? [] : [...VANISHED_TIMEOUTS, NOT_KEPT]),
           ],
         },
       });
@@ -229,26 +187,6 @@ async function tool(run: StepContext, flight: InFlight, eager: boolean): Promise
 
 function isEnvelope(result: unknown): result is ToolEnvelope {
   return typeof result === 'object' && result !== null && AHEAD in result;
-}
-
-/** Nobody knows whether the step had its effect. `undefined`: run it again. */
-async function settleUncertain(
-  run: StepContext,
-  flight: InFlight,
-  rule: OnUncertain,
-): Promise<Answer | undefined> {
-  const { step } = flight;
-  const what = `The worker that ran ${step.name} vanished: it may or may not have had its effect.`;
-  const failure = { name: 'UncertainStepError', message: what };
-  if (rule === 'fail') return { failure };
-  if (rule === 'retry') return undefined;
-  const prompt = `${what} Approve to run it again with the same idempotency key, reject to tell the agent that it failed.`;
-  // Each time is a question of its own, also in the next run of the chain.
-  let time = 1;
-  while (run.approvals.decision(`${step.key}?${time}`)) time++;
-  const decision = await decisionOn(run, flight, `${step.key}?${time}`, { prompt });
-  if (decision.approved) return undefined;
-  return { failure: { ...failure, message: decision.reason ?? what } };
 }
 
 /**
@@ -292,7 +230,9 @@ async function call(run: StepContext, flight: InFlight): Promise<Answer | undefi
         nonRetryableErrorTypes: [
           ...(retry.nonRetryableErrorTypes ?? []),
           ...SHUTDOWN_TYPES,
-          ...(onUncertain === 'retry' ? [VANISHED_TIMEOUTS[0]!] : [...VANISHED_TIMEOUTS, TOOK_TOO_LONG]),
+          ...(onUncertain === 'retry'
+            ? [VANISHED_TIMEOUTS[0]!]
+            : [...VANISHED_TIMEOUTS, TOOK_TOO_LONG, NOT_KEPT]),
         ],
       },
     });

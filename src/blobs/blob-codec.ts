@@ -14,7 +14,7 @@ import type {
 import { BlobStoreError } from '../errors/index.ts';
 import { LOCAL_INPUT } from '../protocol/names.ts';
 import type { BlobStore } from './blob-store.ts';
-import { bytesAt, keepBytes } from './run-blobs.ts';
+import { bytesAt, keepBytes, PAYLOADS } from './run-blobs.ts';
 import { payloadBytes, payloadFrom } from './sealed.ts';
 
 /**
@@ -41,37 +41,49 @@ export function withBlobCodec<T extends { dataConverter?: DataConverter }>(
 ): T {
   const { dataConverter } = options;
   if (dataConverter?.payloadCodecs?.some((codec) => codec instanceof BlobCodec)) return options;
-  const payloadCodecs = [...(dataConverter?.payloadCodecs ?? []), new BlobCodec(blobs)];
+  const payloadCodecs = [new BlobCodec(blobs, dataConverter?.payloadCodecs ?? [])];
   return { ...options, dataConverter: { ...dataConverter, payloadCodecs } };
 }
 
 /** The converter for bytes that go into the store anyhow. */
 export function withoutBlobCodec(converter: LoadedDataConverter): LoadedDataConverter {
-  const payloadCodecs = converter.payloadCodecs.filter((codec) => !(codec instanceof BlobCodec));
+  const payloadCodecs = converter.payloadCodecs.flatMap((codec) =>
+    codec instanceof BlobCodec ? codec.others : [codec],
+  );
   return { ...converter, payloadCodecs };
 }
 
+/** Wraps all other codecs: what is to stay is only to be seen before they encode it. */
 class BlobCodec implements PayloadCodec {
+  readonly others: readonly PayloadCodec[];
   readonly #blobs: BlobStore | undefined;
 
-  constructor(blobs: BlobStore | undefined) {
+  constructor(blobs: BlobStore | undefined, others: readonly PayloadCodec[]) {
     this.#blobs = blobs;
+    this.others = others;
   }
 
   async encode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
-    return await Promise.all(payloads.map(async (payload) => await this.#store(payload, context)));
+    const stay = payloads.map(isLocalInput);
+    let encoded = payloads;
+    for (const codec of this.others) encoded = await codec.encode(encoded, context);
+    return await Promise.all(
+      encoded.map(async (payload, i) => (stay[i] ? payload : await this.#store(payload, context))),
+    );
   }
 
-  async decode(payloads: Payload[]): Promise<Payload[]> {
-    return await Promise.all(payloads.map(async (payload) => await this.#fetch(payload)));
+  async decode(payloads: Payload[], context?: SerializationContext): Promise<Payload[]> {
+    let decoded = await Promise.all(payloads.map(async (payload) => await this.#fetch(payload)));
+    for (const codec of this.others.toReversed()) decoded = await codec.decode(decoded, context);
+    return decoded;
   }
 
   async #store(payload: Payload, context?: SerializationContext): Promise<Payload> {
     const large = (payload.data?.length ?? 0) >= PAYLOAD_THRESHOLD;
-    if (!this.#blobs || !large || isLocalInput(payload)) return payload;
+    if (!this.#blobs || !large) return payload;
     const owner = { namespace: context?.namespace ?? '', workflowId: context?.workflowId ?? '' };
     const bytes = payloadBytes(payload);
-    const key = await keepBytes(this.#blobs, owner, 'payloads', bytes);
+    const key = await keepBytes(this.#blobs, owner, PAYLOADS, bytes);
     return {
       metadata: { encoding: Buffer.from(ENCODING) },
       data: Buffer.from(JSON.stringify({ key, bytes: bytes.length })),

@@ -1,7 +1,13 @@
 /** Where the blobs of a run are: together by workflow id and chain, each named by what it holds. */
 import { createHash } from 'node:crypto';
-import { BlobNotFoundError } from '../errors/index.ts';
+import { BlobNotFoundError, DeclarationError } from '../errors/index.ts';
 import type { BlobStore } from './blob-store.ts';
+
+/** The folder of what belongs to a workflow id, and to no chain that is known as it is written. */
+export const PAYLOADS = 'payloads';
+
+/** The folder of notes about who reads what. */
+export const READERS = 'readers';
 
 /** Whose blobs they are. */
 export interface RunOwner {
@@ -29,25 +35,29 @@ export async function ownerOf(blobs: BlobStore, prefix: string): Promise<RunOwne
   }
 }
 
-/** Notes that a run goes on from others, so that what they kept stays as long as it does. */
+/** The folder of a chain. */
+export function chainFolder(owner: RunOwner, chain: string): string {
+  return `${ownerPrefix(owner)}${chain}`;
+}
+
+/** Notes that a run goes on from others, so that what is in their folders stays as long as it does. */
 export async function noteReader(
   blobs: BlobStore,
-  keys: readonly string[],
+  folders: readonly string[],
   workflowId: string,
 ): Promise<void> {
-  const chains = new Set(keys.map((key) => key.slice(0, key.lastIndexOf('/'))));
-  for (const path of chains) {
+  for (const path of new Set(folders)) {
     const prefix = path.slice(0, path.lastIndexOf('/') + 1);
     const chain = path.slice(prefix.length);
     const note = new TextEncoder().encode(JSON.stringify({ workflowId }));
-    await blobs.put(`${prefix}readers/${chain}/${sha256(workflowId)}`, note);
+    await blobs.put(`${prefix}${READERS}/${chain}/${sha256(workflowId)}`, note);
   }
 }
 
 /** Workflow ids of the runs that went on from a chain. */
 export async function readersOf(blobs: BlobStore, prefix: string, chain: string): Promise<string[]> {
   const readers: string[] = [];
-  for await (const { key } of blobs.list(`${prefix}readers/${chain}/`)) {
+  for await (const { key } of blobs.list(`${prefix}${READERS}/${chain}/`)) {
     const { workflowId } = JSON.parse(new TextDecoder().decode(await blobs.get(key))) as RunOwner;
     readers.push(workflowId);
   }
@@ -56,7 +66,7 @@ export async function readersOf(blobs: BlobStore, prefix: string, chain: string)
 
 /**
  * Keeps bytes under their hash: the same bytes are one blob within a folder.
- * @param folder the first run id of a chain, or `payloads`
+ * @param folder the first run id of a chain, or `PAYLOADS`
  */
 export async function keepBytes(
   blobs: BlobStore,
@@ -64,33 +74,39 @@ export async function keepBytes(
   folder: string,
   bytes: Uint8Array,
 ): Promise<string> {
-  const prefix = ownerPrefix(owner);
-  const key = `${prefix}${folder}/${sha256(bytes)}`;
-  // First, so that `collectBlobs` finds whose they are whatever happens next.
-  await tellOwner(blobs, prefix, owner);
-  await blobs.putIfAbsent(key, bytes);
+  // Whose it is comes first, so that `collectBlobs` finds that whatever happens next.
+  await tellOwner(blobs, owner);
+  const key = `${chainFolder(owner, folder)}/${sha256(bytes)}`;
+  // Written again, even if it is there, what is of no chain is as young as its last use.
+  if (folder === PAYLOADS) await blobs.put(key, bytes);
+  else await blobs.putIfAbsent(key, bytes);
   return key;
 }
 
-const told = new WeakMap<BlobStore, Set<string>>();
+/** When each owner was last noted, by store and prefix. */
+const told = new WeakMap<BlobStore, Map<string, number>>();
 const TOLD_AT_MOST = 10_000;
+/** Well below the age at which `collectBlobs` takes a note away. */
+const TOLD_FOR_MS = 3_600_000;
 
-/** Once a process and run: an object store is asked for each. */
-async function tellOwner(
-  blobs: BlobStore,
-  prefix: string,
-  { namespace, workflowId }: RunOwner,
-): Promise<void> {
-  const known = told.get(blobs) ?? new Set();
-  if (known.has(prefix)) return;
+/** Notes whose the blobs under a prefix are; once an hour, since an object store is asked for each. */
+export async function tellOwner(blobs: BlobStore, { namespace, workflowId }: RunOwner): Promise<void> {
+  const prefix = ownerPrefix({ namespace, workflowId });
+  const known = told.get(blobs) ?? new Map<string, number>();
+  if (Date.now() - (known.get(prefix) ?? 0) < TOLD_FOR_MS) return;
   const owner = JSON.stringify({ namespace, workflowId });
   await blobs.putIfAbsent(`${prefix}owner`, new TextEncoder().encode(owner));
   if (known.size >= TOLD_AT_MOST) known.clear();
-  told.set(blobs, known.add(prefix));
+  told.set(blobs, known.set(prefix, Date.now()));
 }
+
+const OF_A_RUN = /^runs\/[0-9a-f]{64}\/[0-9a-f]{64}\/[0-9a-z-]{1,64}\/[0-9a-f]{64}$/;
 
 /** @throws BlobNotFoundError that says what to look at */
 export async function bytesAt(blobs: BlobStore, key: string): Promise<Uint8Array> {
+  // Whoever can write a payload could else have a worker read what is another's, such as memory.
+  if (!OF_A_RUN.test(key))
+    throw new DeclarationError(`Not a blob of a run: ${JSON.stringify(key.slice(0, 200))}.`);
   try {
     return await blobs.get(key);
   } catch (error) {

@@ -3,6 +3,9 @@ import type { Client, WorkflowHandleWithFirstExecutionRunId, WorkflowStartOption
 import { DeclarationError, RunNotFoundError, RunStateError } from '../errors/index.ts';
 import type { RunOrigin } from '../protocol/advance.ts';
 
+/** Search attributes that the server sets itself. */
+const RESERVED = /^(BuildIds|Temporal.*)$/;
+
 /** Which run of the workflow id. */
 export interface ResumeOptions {
   /** @default the last one */
@@ -30,6 +33,11 @@ export interface ForkOptions {
 
 const ENDED_BADLY = new Set(['FAILED', 'CANCELLED', 'TERMINATED', 'TIMED_OUT']);
 
+/** Whether a run of this status can be resumed. @internal */
+export function hasEndedBadly(status: string): boolean {
+  return ENDED_BADLY.has(status);
+}
+
 /**
  * Goes on with a run that failed, was cancelled or terminated, or timed out: as a new run of the same workflow id, with
  * everything that was answered, so that nothing is paid twice. Failures after the last success are asked again.
@@ -42,7 +50,7 @@ export async function resume(
   { runId }: ResumeOptions = {},
 ): Promise<WorkflowHandleWithFirstExecutionRunId> {
   const run = await describe(client, workflowId, runId);
-  if (!ENDED_BADLY.has(run.status)) {
+  if (!hasEndedBadly(run.status)) {
     throw new RunStateError(
       `Cannot resume workflow ${workflowId}: its run ${run.runId} is ${run.status}. What is not over goes on by itself; of a run that completed, a fork can be made.`,
     );
@@ -81,7 +89,10 @@ export async function fork(
   });
 }
 
-interface Described extends Pick<WorkflowStartOptions, 'memo' | 'taskQueue'> {
+interface Described extends Pick<
+  WorkflowStartOptions,
+  'memo' | 'priority' | 'taskQueue' | 'typedSearchAttributes'
+> {
   type: string;
   runId: string;
   status: string;
@@ -89,10 +100,18 @@ interface Described extends Pick<WorkflowStartOptions, 'memo' | 'taskQueue'> {
 
 async function describe(client: Client, workflowId: string, runId?: string): Promise<Described> {
   try {
-    const { type, status, taskQueue, memo, ...run } = await client.workflow
-      .getHandle(workflowId, runId)
-      .describe();
-    return { type, status: status.name, taskQueue, runId: run.runId, ...(memo && { memo }) };
+    const described = await client.workflow.getHandle(workflowId, runId).describe();
+    const { type, status, taskQueue, memo, priority, typedSearchAttributes } = described;
+    const own = typedSearchAttributes.getAll().filter(({ key }) => !RESERVED.test(key.name));
+    return {
+      type,
+      status: status.name,
+      taskQueue,
+      runId: described.runId,
+      ...(memo && { memo }),
+      ...(priority && { priority }),
+      ...(own.length > 0 && { typedSearchAttributes: own }),
+    };
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'WorkflowNotFoundError') throw error;
     const which = runId === undefined ? 'any run' : `run ${runId}`;
@@ -105,8 +124,13 @@ async function describe(client: Client, workflowId: string, runId?: string): Pro
 
 async function start(
   client: Client,
-  { type, memo }: Described,
+  { type, memo, priority, typedSearchAttributes }: Described,
   options: WorkflowStartOptions & { args: unknown[] },
 ): Promise<WorkflowHandleWithFirstExecutionRunId> {
-  return await client.workflow.start(type, { ...(memo && { memo }), ...options });
+  return await client.workflow.start(type, {
+    ...(memo && { memo }),
+    ...(priority && { priority }),
+    ...(typedSearchAttributes && { typedSearchAttributes }),
+    ...options,
+  });
 }

@@ -9,7 +9,7 @@ const HOLD_CHANGED_MS = 300;
 
 /** As much of a record as the loop gets. */
 export type Delivered = Pick<StepRecord, 'key' | 'value' | 'failure' | 'changedAt'> &
-  Partial<Pick<StepRecord, 'kind'>>;
+  Partial<Pick<StepRecord, 'kind' | 'name'>>;
 
 interface DeliveryOptions {
   /** Keys of the steps that earlier loops asked and that have no record, when the loop was built. */
@@ -41,6 +41,8 @@ export class Delivery {
   readonly #queue: Delivered[] = [];
   /** The answer that the loop had before the run: as JSON, until the run has recorded the same. */
   #ahead: { index: number; json: string } | undefined;
+  /** Keys of turns that were answered in the place of others, in a fork. */
+  readonly #standIns = new Set<string>();
   /** Newest rerun of each read-only step, by its key without it. */
   readonly #reruns = new Map<string, number>();
   /** Set when this loop itself leaves the recorded path. */
@@ -96,16 +98,24 @@ export class Delivery {
   /**
    * The key under which a turn is asked: in a fork, that of the next turn which stands, whatever is asked now.
    */
-  turnKeyFor(key: string): string {
+  turnKeyFor(key: string, name: string): string {
     const { pinned = 0 } = this.#options;
-    if (pinned === 0 || this.#indexOf.has(key)) return key;
-    const stands = this.#queue.find(
+    if (pinned === 0) return key;
+    const standing = this.#queue.filter(
       (record) =>
         record.kind === 'turn' &&
         this.#indexOf.get(record.key)! < pinned &&
-        !this.#options.isAsked(record.key),
+        !this.#options.isAsked(record.key) &&
+        !this.#standIns.has(record.key),
     );
-    return stands?.key ?? key;
+    if (standing.some((record) => record.key === key)) return key;
+    const isTaken = this.#standIns.has(key);
+    if (this.#indexOf.has(key) && !isTaken) return key;
+    const stands = standing.find((record) => record.name === name) ?? standing[0];
+    // Its own answer may have been given in the place of another.
+    if (!stands) return isTaken ? `${key}*` : key;
+    this.#standIns.add(stands.key);
+    return stands.key;
   }
 
   /**

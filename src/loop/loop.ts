@@ -155,7 +155,9 @@ export class Loop {
     assertFits(input, `The input of ${kind} ${name}`, this.#source.storage.maxPayloadBytes);
     const asked = this.keyOf({ kind, name, request: request.request, scope });
     const key =
-      kind === 'turn' ? this.#delivery.turnKeyFor(asked) : this.#delivery.keyFor(asked, readOnly === true);
+      kind === 'turn'
+        ? this.#delivery.turnKeyFor(asked, name)
+        : this.#delivery.keyFor(asked, readOnly === true);
     const step: Step = {
       no: 0,
       key,

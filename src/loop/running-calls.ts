@@ -10,6 +10,9 @@ const UNWANTED_AFTER = 15_000;
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 export interface RunningCall {
+  /** What it is called, and the chain of runs it belongs to. */
+  readonly title: string;
+  readonly chain: string;
   readonly result: Promise<CallAnswer>;
   readonly abort: AbortController;
   users: number;
@@ -25,8 +28,13 @@ export class RunningCalls {
    * The call with this id, or a new one, which may take so many milliseconds. `undefined`: there is none, and no closure
    * to start one.
    */
-  join(id: string, closure: Closure | undefined, limit: number): RunningCall | undefined {
-    const running = this.#calls.get(id) ?? (closure && this.#start(id, closure, limit));
+  join(
+    id: string,
+    closure: Closure | undefined,
+    limit: number,
+    of: Pick<RunningCall, 'title' | 'chain'> = { title: 'a step', chain: '' },
+  ): RunningCall | undefined {
+    const running = this.#calls.get(id) ?? (closure && this.#start(id, closure, limit, of));
     if (!running) return undefined;
     running.users++;
     clearTimeout(running.unwanted);
@@ -55,7 +63,7 @@ export class RunningCalls {
     for (const [id, call] of this.#calls) if (id.startsWith(`${runId}/`)) call.abort.abort(reason);
   }
 
-  #start(id: string, closure: Closure, limit: number): RunningCall {
+  #start(id: string, closure: Closure, limit: number, of: Pick<RunningCall, 'title' | 'chain'>): RunningCall {
     const abort = new AbortController();
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(
@@ -71,7 +79,7 @@ export class RunningCalls {
     );
     timer.unref();
     const result = Promise.race([(async () => await closure(abort.signal))(), late]);
-    const call: RunningCall = { abort, users: 0, done: false, result };
+    const call: RunningCall = { ...of, abort, users: 0, done: false, result };
     this.#calls.set(id, call);
     result.then(
       () => {

@@ -124,7 +124,7 @@ export interface RunOrigin {
 /** What the activity that reads another run answers. */
 export interface RunRead {
   input: unknown;
-  carry: RunCarry;
+  carry: Omit<RunCarry, 'chain'> & { chain?: string };
 }
 
 /** The second argument of a run that was continued as new. */
@@ -142,8 +142,12 @@ export interface RunCarry {
   open: [string, boolean][];
   agentFailures: number;
   divergedAt?: number;
-  /** Of a resumed run: keys of the tools that were under way when the one before ended. */
+  /** Keys of the tools that were started and have no answer, so that they may have had their effect. */
   underWay?: string[];
+  /** Of a resumed run: keys of what the one before asked and has no answer to. */
+  reopened?: string[];
+  /** With what failure the run ended. */
+  failure?: StepFailure;
   /** Of a fork: so many records stand whatever its code asks now. */
   pinned?: number;
   /** Tools that may have an effect need a person's approval. */

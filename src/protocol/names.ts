@@ -11,6 +11,8 @@ export const AWAIT_LOOP = 'agents.awaitLoop';
 
 /** Activity: read what another run has, to go on from there. */
 export const READ_RUN = 'agents.readRun';
+/** Activity: find the last run of a workflow id, to go on from it. */
+export const LAST_RUN = 'agents.lastRun';
 /** Query: what a run would hand over to one that goes on from it. */
 export const CARRY_QUERY = '__agents_carry';
 

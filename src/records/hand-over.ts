@@ -1,24 +1,47 @@
 /** What a run that goes on from another one starts with. */
 import type { RunCarry } from '../protocol/advance.ts';
-import type { StepRecord } from '../protocol/step.ts';
+import type { StepFailure, StepRecord } from '../protocol/step.ts';
 
 /**
- * For a run that goes on where another failed or was cancelled: all its answers, but for the failures that came after the
- * last success. A key that was mended must not meet its old 401 again; failures that the loop survived stay.
+ * For a run that goes on where another failed or was cancelled: all its answers, but for the failure it ended with and
+ * those after the last success. A key that was mended must not meet its old 401 again; failures that the loop survived
+ * stay. What may have had its effect is not started again just so, and nothing was decided by a time that nobody had.
  */
 export function resumedCarry(carry: RunCarry): RunCarry {
-  const { divergedAt, ...rest } = carry;
-  const lastSuccess = carry.records.findLastIndex(({ failure }) => !failure);
-  const records = carry.records.slice(0, lastSuccess + 1);
-  const dropped = carry.records.slice(lastSuccess + 1).map(({ key }) => key);
+  const { divergedAt, failure, ...rest } = carry;
+  const lastSuccess = carry.records.findLastIndex((record) => !record.failure);
+  const ended = carry.records.findLastIndex((record) => failure && isSame(record.failure, failure));
+  const isDropped = (index: number) => index > lastSuccess || index === ended;
+  const records = carry.records.filter((_, index) => !isDropped(index));
+  const dropped = carry.records.filter((_, index) => isDropped(index));
+  const open = [...carry.open, ...dropped.map(({ key }): [string, boolean] => [key, false])];
+  const uncertain = dropped.filter((record) => record.failure?.name === 'UncertainStepError');
+  const underWay = [...(carry.underWay ?? []), ...uncertain.map(({ key }) => key)];
   return {
     ...rest,
     records,
-    open: [...carry.open, ...dropped.map((key): [string, boolean] => [key, false])],
+    open,
+    approvals: { ...carry.approvals, asked: carry.approvals.asked.map(askedAnew) },
     losses: [],
     agentFailures: 0,
+    reopened: open.map(([key]) => key),
+    ...(underWay.length > 0 && { underWay }),
+    ...(carry.pinned !== undefined && { pinned: Math.min(carry.pinned, records.length) }),
     ...(divergedAt !== undefined && divergedAt <= records.length && { divergedAt }),
   };
+}
+
+type Asked = RunCarry['approvals']['asked'][number];
+
+/** What still waits has its time from when it is asked again. */
+function askedAnew([key, { open, ...asked }]: Asked): Asked {
+  if (!open) return [key, asked];
+  const { expiresAt: _expiresAt, ...shown } = open;
+  return [key, { ...asked, open: { ...shown, askedAt: 0 } }];
+}
+
+function isSame(one: StepFailure | undefined, other: StepFailure): boolean {
+  return one?.name === other.name && one.message === other.message;
 }
 
 /**
@@ -26,20 +49,16 @@ export function resumedCarry(carry: RunCarry): RunCarry {
  * is new, so that its tools have idempotency keys of their own.
  * @param keep how many answers it begins with
  */
-export function forkedCarry(carry: RunCarry, keep: number, chain: string): RunCarry {
+export function forkedCarry(carry: RunCarry, keep: number): Omit<RunCarry, 'chain'> {
   const records: StepRecord[] = carry.records.slice(0, keep);
   const kept = new Set(records.map(({ key }) => key));
   const asked = carry.approvals.asked
     .filter(([key]) => kept.has(key.split('?')[0]!))
-    .map(([key, { id, decision, answer }]): (typeof carry.approvals.asked)[number] => [
-      key,
-      { id, ...(decision && { decision }), ...(answer && { answer }) },
-    ]);
+    .map(([key, { open: _open, ...decided }]): Asked => [key, decided]);
   const { divergedAt } = carry;
   return {
     version: 1,
     records,
-    chain,
     approvals: { minted: mintedFor(asked.map(([, { id }]) => id)), asked },
     losses: [],
     sleeps: [],
@@ -47,7 +66,6 @@ export function forkedCarry(carry: RunCarry, keep: number, chain: string): RunCa
     agentFailures: 0,
     pinned: records.length,
     ...(divergedAt !== undefined && divergedAt <= records.length && { divergedAt }),
-    ...(carry.asksEffects && { asksEffects: true as const }),
   };
 }
 

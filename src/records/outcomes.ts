@@ -21,6 +21,9 @@ export const VANISHED_TIMEOUTS = ['TemporalTimeout:Heartbeat', 'TemporalTimeout:
 /** Failure type of a closure that its own process gave up, at the same time as the server or a little earlier. */
 export const TOOK_TOO_LONG = 'TimeoutError';
 
+/** Failure type of a step that was done, but whose answer could not be kept in the blob store. */
+export const NOT_KEPT = 'AnswerNotKept';
+
 /** The activity type is not known to the worker that took the task; another worker may know it. */
 export function isUnregistered(failure: ActivityOutcome): boolean {
   return failure.type === 'NotFoundError' && /not registered on this worker/i.test(failure.message);
@@ -51,8 +54,9 @@ export function callOutcome(
   if (failure.timeout === 'SCHEDULE_TO_START') return 'lost';
   if (failure.type !== undefined && SHUTDOWN_TYPES.includes(failure.type)) return 'lost';
   if (first && isUnregistered(failure)) return 'moved';
-  if (onUncertain !== 'retry' && (failure.timeout === 'START_TO_CLOSE' || failure.type === TOOK_TOO_LONG))
-    return 'uncertain';
+  const unknown =
+    failure.timeout === 'START_TO_CLOSE' || [TOOK_TOO_LONG, NOT_KEPT].includes(failure.type ?? '');
+  if (onUncertain !== 'retry' && unknown) return 'uncertain';
   if (first && !failure.nonRetryable) return 'retry';
   return 'record';
 }
@@ -69,7 +73,10 @@ export function toolOutcome(
   const shutdown = failure.type !== undefined && SHUTDOWN_TYPES.includes(failure.type);
   if (
     onUncertain !== 'retry' &&
-    (shutdown || failure.timeout === 'HEARTBEAT' || failure.timeout === 'START_TO_CLOSE')
+    (shutdown ||
+      failure.type === NOT_KEPT ||
+      failure.timeout === 'HEARTBEAT' ||
+      failure.timeout === 'START_TO_CLOSE')
   ) {
     return 'uncertain';
   }

@@ -12,7 +12,7 @@ export interface CacheOptions<Args = any> {
   version?: string;
   /**
    * What an answer depends on beside the arguments: who asks, a tenant, a language. Whoever may not see each other's
-   * answers must differ in it.
+   * answers must differ in it. It may be a promise; `undefined` fails the call.
    */
   key?: (args: Args) => unknown;
 }
@@ -26,7 +26,7 @@ const OPTIONS = new Set<keyof CacheOptions>(['ttl', 'version', 'key']);
 export function assertCacheRule(
   name: string,
   rule: CacheRule | undefined,
-  { requiresApproval }: { requiresApproval?: unknown },
+  { requiresApproval, onUncertain = 'retry' }: { requiresApproval?: unknown; onUncertain?: string },
 ): void {
   if (rule === undefined || rule === 'off') return;
   const cannot = `Cannot declare tool ${name}`;
@@ -36,9 +36,9 @@ export function assertCacheRule(
   } else if (rule !== 'auto' && rule !== 'run') {
     throw new DeclarationError(`${cannot}: "cache" must be 'auto', 'run', 'off' or { ttl, version, key }.`);
   }
-  if (requiresApproval) {
+  if (requiresApproval || onUncertain !== 'retry') {
     throw new DeclarationError(
-      `${cannot}: what needs a person's approval has an effect, and its answer cannot be used again. Leave out "cache" or "requiresApproval".`,
+      `${cannot}: what needs a person's approval, or a rule for when its worker vanished, has an effect, and its answer cannot be used again. Leave out "cache".`,
     );
   }
 }

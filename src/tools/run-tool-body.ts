@@ -34,13 +34,13 @@ export async function runToolBody(
       return result;
     };
     if (!cache || rule === 'off') return { value: await body() };
-    return await cache.through(tool, args, caller(), body);
+    return await cache.through(tool, args, caller(input, signal), body);
   } catch (error) {
     throw toApplicationFailure(error);
   }
 }
 
-function caller(): CacheCaller {
+function caller(input: unknown, signal: AbortSignal): CacheCaller {
   const { info, client } = Context.current();
   const { workflowId, runId } = info.workflowExecution!;
   return {
@@ -49,6 +49,8 @@ function caller(): CacheCaller {
     runId,
     chain: ourActivity(info.activityId)?.chain ?? runId,
     converter: client.options.loadedDataConverter,
+    input,
+    signal,
   };
 }
 

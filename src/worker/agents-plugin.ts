@@ -147,7 +147,7 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
   }
 
   configureReplayWorker(options: ReplayWorkerOptions): ReplayWorkerOptions {
-    const given = withBlobCodec(options, this.#blobs);
+    const given = withBlobCodec(options, this.#blobs ?? defaultBlobs());
     return options.workflowsPath === undefined && options.workflowBundle === undefined
       ? { ...given, ...workflowSource() }
       : given;
@@ -179,9 +179,9 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
       silenceNoWorkflows(hostWorker);
       return hostWorker;
     };
-    loggerOf(worker).info(
-      `Agents: ${(this.#options.agents ?? []).map(({ agentName }) => agentName).join(', ')}`,
-    );
+    const names = (this.#options.agents ?? []).map(({ agentName }) => agentName).join(', ');
+    const kept = storage.blobs ? `blobs in ${storage.blobs.url}` : 'no blobs are kept';
+    loggerOf(worker).info(`Agents: ${names}; ${kept}`);
     const release = outliveSignals();
     try {
       // At once: whoever runs a worker may stop it in the next line.

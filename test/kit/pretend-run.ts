@@ -13,6 +13,8 @@ export interface PretendRunOptions {
   /** Keys of steps that were asked and have no record. */
   pending?: readonly string[];
   divergedAt?: number | undefined;
+  /** Of a fork: so many records stand. */
+  pinned?: number;
   /** Whether a worker serves a tool as an activity of its own. @default always */
   serves?: (tool: object) => boolean;
 }
@@ -34,10 +36,12 @@ export class PretendRun {
   #body: Body;
   #divergedEpoch = '';
   readonly #serves: (tool: object) => boolean;
+  readonly #pinned: number | undefined;
 
   constructor(body: Body, options: PretendRunOptions = {}) {
     this.#body = body;
     this.#serves = options.serves ?? (() => true);
+    this.#pinned = options.pinned;
     this.records = [...(options.records ?? [])];
     this.divergedAt = options.divergedAt;
     for (const key of options.pending ?? []) this.open.set(key, false);
@@ -59,6 +63,7 @@ export class PretendRun {
       pending: [...this.open.keys()],
       pendingChanged: [...this.open].filter(([, changed]) => changed).map(([key]) => key),
       divergedAt: this.divergedAt,
+      pinned: this.#pinned,
       body: (loop) => this.#body(loop.abort.signal),
       ready: () => void this.told++,
       serves: this.#serves,

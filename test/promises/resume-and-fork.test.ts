@@ -18,7 +18,7 @@ const all = (order: string, prompt = 'first') => [
 const refunds = (stage: Scene, order: string) =>
   Object.entries(stage.tally()).filter(([what]) => what.startsWith(`refund ${order} `));
 const failed = async (handle: WorkflowHandle) =>
-  await expect(handle.result()).rejects.toThrow('Workflow execution');
+  await expect(handle.result()).rejects.toMatchObject({ name: 'WorkflowFailedError' });
 
 describe('a run that is resumed', () => {
   test('after a bug was mended pays for what was not answered, and nothing else', async () => {
@@ -56,22 +56,63 @@ describe('a run that is resumed', () => {
     expect(refunds(stage, 'A-2').map(([, times]) => times)).toEqual([1]);
   });
 
-  test('after a cancel, under which a refund was, asks whether to run that again, with the same idempotency key', async () => {
+  test.each(['terminate', 'cancel'] as const)(
+    'after a refund that was under way as it ended asks whether to run that again, with the same idempotency key: %s',
+    async (end) => {
+      await using stage = await scene('going-back-agents');
+      const slow = await stage.spawn({ env: { SLOW_REFUND: 'yes' } });
+      const handle = await stage.start('support', 'A-3');
+      await until(() => refunds(stage, 'A-3').length, 'the refund');
+      if (end === 'terminate') await slow.kill();
+      await handle[end]();
+      await failed(handle);
+      if (end === 'cancel') await slow.kill();
+      await stage.spawn();
+      const resumed = await resume(await client(), handle.workflowId);
+      const [pending] = await untilWaiting(resumed, ['refund-1']);
+      expect(pending!.prompt).toContain('may or may not have had its effect');
+      expect(refunds(stage, 'A-3').map(([, times]) => times)).toEqual([1]);
+      await resumed.signal(approve, { id: 'refund-1' });
+      expect(await resumed.result()).toEqual(all('A-3'));
+      expect(refunds(stage, 'A-3').map(([, times]) => times)).toEqual([2]);
+      expect(stage.provider.requests).toHaveLength(4);
+    },
+  );
+
+  test('that ended while it asked about a refund asks about it still, and starts nothing', async () => {
     await using stage = await scene('going-back-agents');
     const slow = await stage.spawn({ env: { SLOW_REFUND: 'yes' } });
-    const handle = await stage.start('support', 'A-3');
-    await until(() => refunds(stage, 'A-3').length, 'the refund');
+    const handle = await stage.start('support', 'A-5');
+    await until(() => refunds(stage, 'A-5').length, 'the refund');
     await slow.kill();
     await handle.terminate();
     await stage.spawn();
+    const first = await resume(await client(), handle.workflowId);
+    await untilWaiting(first, ['refund-1']);
+    await first.terminate();
+    const second = await resume(await client(), handle.workflowId);
+    await untilWaiting(second, ['refund-1']);
+    await second.signal(reject, { id: 'refund-1', reason: 'it was paid' });
+    await expect(second.result()).rejects.toMatchObject({ cause: { type: 'UncertainStepError' } });
+    const third = await resume(await client(), handle.workflowId);
+    await untilWaiting(third, ['refund-2']);
+    expect(refunds(stage, 'A-5').map(([, times]) => times)).toEqual([1]);
+    await third.signal(approve, { id: 'refund-2' });
+    expect(await third.result()).toEqual(all('A-5'));
+  });
+
+  test('resumes the child that failed under it', async () => {
+    await using stage = await scene('going-back-agents');
+    const broken = await stage.spawn({ env: { BROKEN: 'yes' } });
+    const handle = await stage.start('manager', 'A-6');
+    await failed(handle);
+    await broken.kill();
+    await stage.spawn();
     const resumed = await resume(await client(), handle.workflowId);
-    const [pending] = await untilWaiting(resumed, ['refund-1']);
-    expect(pending!.prompt).toContain('may or may not have had its effect');
-    expect(refunds(stage, 'A-3').map(([, times]) => times)).toEqual([1]);
-    await resumed.signal(approve, { id: 'refund-1' });
-    expect(await resumed.result()).toEqual(all('A-3'));
-    expect(refunds(stage, 'A-3').map(([, times]) => times)).toEqual([2]);
+    expect(await resumed.result()).toEqual({ closed: all('A-6') });
     expect(stage.provider.requests).toHaveLength(4);
+    expect(refunds(stage, 'A-6').map(([, times]) => times)).toEqual([1]);
+    await assertReplays(await chainOf(resumed));
   });
 
   test('is refused while it runs, once it completed, and when the server does not know it', async () => {
@@ -151,7 +192,7 @@ describe('a fork', () => {
     await using _ = stage;
     const forked = await fork(await client(), handle.workflowId, { workflowId: unique('fork'), keep: 99 });
     await expect(forked.result()).rejects.toMatchObject({
-      cause: { cause: { type: 'DeclarationError', message: expect.stringContaining('it has 6') } },
+      cause: { type: 'DeclarationError', message: expect.stringContaining('it has 6') },
     });
     const wrong = fork(await client(), handle.workflowId, { workflowId: unique('fork'), keep: -1 });
     await expect(wrong).rejects.toMatchObject({ name: 'DeclarationError' });

@@ -82,7 +82,7 @@ test('is refused where it cannot be meant, and where there is no store', async (
   const options = { name: unique('priced').replaceAll('-', '_'), description: '', parameters: z.object({}) };
   const execute = () => 1;
   expect(() => tool({ ...options, execute, cache: 'auto', requiresApproval: true })).toThrow(
-    /what needs a person's approval has an effect/,
+    /what needs a person's approval, or a rule .* has an effect/,
   );
   expect(() => tool({ ...options, execute, cache: 'always' as never })).toThrow(/"cache" must be/);
   expect(() => tool({ ...options, execute, cache: { ttl: 'soon' } })).toThrow(
