@@ -4,7 +4,7 @@ import { toApplicationFailure } from '../../src/errors/failure.ts';
 import { askStep, scopeKey } from '../../src/loop/ask.ts';
 import { currentPosition } from '../../src/loop/current-loop.ts';
 import { digest } from '../../src/loop/fingerprint.ts';
-import { writtenSince } from '../../src/memory/run-memory.ts';
+import { PATIENT, writtenSince } from '../../src/memory/run-memory.ts';
 import { keepContext } from '../keep-context.ts';
 import { patchMethod } from '../patch-method.ts';
 import { plainJson } from '../plain-json.ts';
@@ -92,7 +92,8 @@ async function keep(session: AnySession, name: string, call: Call, args: unknown
     kind: 'step',
     name: `session.${name}`,
     request,
-    options: { retry: { maximumAttempts: RETRIES + 1 } },
+    // A store is given time to come back; a provider that compacts fails as others do.
+    options: { retry: ours && name !== 'runCompaction' ? PATIENT : { maximumAttempts: RETRIES + 1 } },
     closure: keepContext(async (_signal, again, id) => {
       try {
         if (again && !ours && name.startsWith('addItems') && (await endsWith(session, args[0] as AgentInputItem[])))
@@ -100,12 +101,15 @@ async function keep(session: AnySession, name: string, call: Call, args: unknown
         const own = [...args];
         // The SDK makes up another after a restart, when the session is to know it again.
         if (operation) own[0] = { ...(args[0] as object), operationId: operation };
-        // A receipt is good in the process that got it.
-        const receipt = { addItemsWithCompactionOwnership: 1, runCompaction: 2 }[name];
-        if (receipt && own[receipt])
-          own[receipt] = (await session.getItemsWithCompactionOwnership!()).ownership;
+        const act = async () => {
+          // A receipt is good in the process that got it.
+          const receipt = { addItemsWithCompactionOwnership: 1, runCompaction: 2 }[name];
+          if (receipt && own[receipt])
+            own[receipt] = (await session.getItemsWithCompactionOwnership!()).ownership;
+          return await call(...own);
+        };
         const attempt = { id, since: writtenSince(askedAt, again) };
-        const answer = await (ours ? inOneBlock(ours, loop, attempt, () => call(...own)) : call(...own));
+        const answer = await (ours ? inOneBlock(ours, loop, attempt, act) : act());
         return answer === undefined ? {} : { value: plainJson(answer) };
       } catch (error) {
         throw toApplicationFailure(error);

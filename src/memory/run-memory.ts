@@ -11,7 +11,7 @@ import type { Use, User } from './user.ts';
 import type { Attempt } from './versions.ts';
 
 /** A store that is away is given ten minutes to come back: after 1, 2, 4, … seconds, then once a minute. */
-const RETRY: RetryPolicy = {
+export const PATIENT: RetryPolicy = {
   maximumAttempts: 17,
   initialInterval: '1s',
   backoffCoefficient: 2,
@@ -33,7 +33,7 @@ export function memory(key: string): Memory {
 }
 
 /** Who holds a conversation, inside a run. `retry`: how a use of it is tried again. */
-export function holderInRun(key: string, conversation: string, retry: RetryPolicy = RETRY): ConversationHolder {
+export function holderInRun(key: string, conversation: string, retry: RetryPolicy = PATIENT): ConversationHolder {
   const { store, user } = inRun(key, presentLoop(), retry);
   return store.holderOf(key, conversation, user);
 }
@@ -79,7 +79,7 @@ async function useInStep<T>(
   key: string,
   { what, path, request }: Use,
   act: (attempt: Attempt, step?: string) => Promise<T>,
-  retry: RetryPolicy = RETRY,
+  retry: RetryPolicy = PATIENT,
 ): Promise<T> {
   presentLoop(); // what was got in a run may be used elsewhere
   const askedAt = Date.now();
