@@ -1,7 +1,6 @@
 /** A run holds a conversation: until it gives it back, or is over. */
 import { Context } from '@temporalio/activity';
 import { type RetryPolicy, WorkflowNotFoundError } from '@temporalio/common';
-import { DeclarationError } from '../errors/index.ts';
 import { currentPosition, nonCancellable, runInScope } from '../loop/current-loop.ts';
 import { type Held, heldHere } from '../loop/held.ts';
 import type { Holder, WhenHeld } from './conversation-holder.ts';
@@ -17,28 +16,25 @@ export interface ConversationHold extends Held {
 }
 
 /**
- * Takes a conversation, as a step; waiting for it is that step's retries.
- * @throws ConversationBusyError if another run has it and `whenHeld` is `reject`; DeclarationError if the code around this
- *   has it, which would wait for itself
+ * Takes a conversation, as a step; waiting for it is that step's retries. Once it was given back, it is waited for anyhow:
+ * a run that a person let go on does not fail of that. `undefined`: the code around this has it, as of an agent that is a
+ * tool.
+ * @throws ConversationBusyError if another run has it and `whenHeld` is `reject`
  */
 export async function holdConversation(
   key: string,
   conversation: string,
   whenHeld: WhenHeld,
-): Promise<ConversationHold> {
+): Promise<ConversationHold | undefined> {
   const { loop, scope } = currentPosition()!;
   const of = JSON.stringify([key, conversation]);
-  if (heldHere().some((held) => held.of === of)) {
-    throw new DeclarationError(
-      `Cannot use conversation ${conversation} in an agent that is a tool: the agent that calls it holds it.`,
-    );
-  }
+  if (heldHere().some((held) => held.of === of)) return undefined;
   const who = { workflowId: loop.source.workflowId, chain: loop.chain };
-  const take = async (): Promise<string> =>
-    await holderInRun(key, conversation, whenHeld === 'queue' ? WAIT : undefined).take(who, whenHeld, isOver);
+  const take = async (how: WhenHeld): Promise<string> =>
+    await holderInRun(key, conversation, how === 'queue' ? WAIT : undefined).take(who, how, isOver);
   const giveBack = async () =>
     await nonCancellable(async () => await holderInRun(key, conversation).giveBack(id));
-  let id = await take();
+  let id = await take(whenHeld);
   let turn: Promise<unknown> = Promise.resolve();
   const inTurn = async (act: () => Promise<void>): Promise<void> => {
     const mine = turn.then(async () => await runInScope(scope, act));
@@ -49,7 +45,7 @@ export async function holdConversation(
     of,
     giveBack: async () => await inTurn(giveBack),
     takeAgain: async () => {
-      if (!loop.cancelled) await inTurn(async () => void (id = await take()));
+      if (!loop.cancelled) await inTurn(async () => void (id = await take('queue')));
     },
     letGo: async () => await inTurn(giveBack),
   };
