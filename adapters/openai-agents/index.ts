@@ -37,10 +37,7 @@ export interface AgentParts<Context = unknown, Output extends AgentOutputType<an
 }
 
 /** The agent to run, or what to make one of. */
-export interface RunAgentOptions<
-  Context = unknown,
-  Output extends AgentOutputType<any> = 'text',
->
+export interface RunAgentOptions<Context = unknown, Output extends AgentOutputType<any> = 'text'>
   extends AgentParts<Context, Output>, ConversationOptions {
   /** Your own agent, as it is. */
   agent?: Agent<Context, Output>;

@@ -28,26 +28,27 @@ export function pairedItems(
 ): AgentInputItem[] {
   const all = items as readonly AnyItem[];
   const last = all.findLastIndex(({ role }) => role === 'user');
-  const answered = new Set(all.filter(isResult).map(nameOf));
-  const called = new Set<string>();
-  const paired = all.filter((item, index) => {
-    if (isResult(item)) return called.delete(nameOf(item));
+  const unpaired = new Set<number>();
+  const waiting = new Map<string, number>();
+  for (const [index, item] of all.entries()) {
     const result = RESULTS[item.type ?? ''];
-    if (result === undefined) return true;
-    const name = `${result} ${item.callId}`;
-    if (!answered.has(name) && !(open && index > last)) return false;
-    called.add(name);
-    return true;
-  });
+    if (result !== undefined) {
+      waiting.set(`${result} ${item.callId}`, index);
+      unpaired.add(index);
+    } else if (isResult(item)) {
+      const call = `${item.type} ${item.callId}`;
+      if (waiting.has(call)) unpaired.delete(waiting.get(call)!);
+      else unpaired.add(index);
+      waiting.delete(call);
+    }
+  }
+  if (open) for (const index of waiting.values()) if (index > last) unpaired.delete(index);
+  const paired = all.filter((_item, index) => !unpaired.has(index));
   return withoutLoneReasoning(paired, open) as AgentInputItem[];
 }
 
 function isResult({ type }: AnyItem): boolean {
   return RESULT_TYPES.has(type ?? '');
-}
-
-function nameOf({ type, callId }: AnyItem): string {
-  return `${type} ${callId}`;
 }
 
 /** Reasoning is sent with what came of it: a message of the model, or a call. */

@@ -62,7 +62,10 @@ export function instrumentSession(
   }
   if (session.underlyingSession && isMemory(session.underlyingSession))
     return 'its session keeps its items in memory. Give it an underlyingSession that outlives the process.';
-  if (session.underlyingSession instanceof ConversationSession && session.underlyingSession.whenBusy === 'fork')
+  if (
+    session.underlyingSession instanceof ConversationSession &&
+    session.underlyingSession.whenBusy === 'fork'
+  )
     return 'a session that compacts itself writes more than once. Use another "whenBusy" than "fork".';
   if ('sessionId' in session && session.sessionId === undefined)
     return 'its session would begin another conversation after a restart. Begin it in a step, and give the session its id.';
@@ -96,7 +99,12 @@ async function keep(session: AnySession, name: string, call: Call, args: unknown
     options: { retry: ours && name !== 'runCompaction' ? PATIENT : { maximumAttempts: RETRIES + 1 } },
     closure: keepContext(async (_signal, again, id) => {
       try {
-        if (again && !ours && name.startsWith('addItems') && (await endsWith(session, args[0] as AgentInputItem[])))
+        if (
+          again &&
+          !ours &&
+          name.startsWith('addItems') &&
+          (await endsWith(session, args[0] as AgentInputItem[]))
+        )
           return {};
         const own = [...args];
         // The SDK makes up another after a restart, when the session is to know it again.

@@ -34,11 +34,7 @@ export class ConversationHolder {
    * @param isOver whether a run is over, so that it counts as gone
    * @throws ConversationBusyError if another has it
    */
-  async take(
-    who: Holder,
-    whenHeld: WhenHeld,
-    isOver: (holder: Holder) => Promise<boolean>,
-  ): Promise<string> {
+  async take(who: Holder, whenHeld: WhenHeld, isOver: (holder: Holder) => Promise<boolean>): Promise<string> {
     const request = { whenHeld };
     return await this.#user.use(
       { what: 'holdConversation', path: this.#path, request },

@@ -99,7 +99,7 @@ function* grouped(texts: readonly string[]): Iterable<string[]> {
 /** A text cut where no character is cut. */
 function* slices(text: string): Iterable<string> {
   const bytes = Buffer.from(text);
-  for (let from = 0; from < bytes.length; ) {
+  for (let from = 0; from < bytes.length;) {
     let to = Math.min(from + MAX_MEMORY_BYTES, bytes.length);
     // The bytes of a character after its first begin with the bits 10.
     while (to < bytes.length && (bytes[to]! & 0xc0) === 0x80) to--;

@@ -33,7 +33,11 @@ export function memory(key: string): Memory {
 }
 
 /** Who holds a conversation, inside a run. `retry`: how a use of it is tried again. */
-export function holderInRun(key: string, conversation: string, retry: RetryPolicy = PATIENT): ConversationHolder {
+export function holderInRun(
+  key: string,
+  conversation: string,
+  retry: RetryPolicy = PATIENT,
+): ConversationHolder {
   const { store, user } = inRun(key, presentLoop(), retry);
   return store.holderOf(key, conversation, user);
 }
@@ -52,7 +56,11 @@ export function writtenSince(askedAt: number, again: boolean): number {
   return again ? 0 : askedAt - CLOCKS_DIFFER;
 }
 
-function inRun(key: string, { runId, source }: Loop, retry?: RetryPolicy): { store: MemoryStore; user: User } {
+function inRun(
+  key: string,
+  { runId, source }: Loop,
+  retry?: RetryPolicy,
+): { store: MemoryStore; user: User } {
   const { workflowId, agent, storage } = source;
   if (!storage.memory) {
     throw new DeclarationError(

@@ -37,10 +37,7 @@ export class VersionedConversation<Item = unknown> implements Conversation<Item>
     });
   }
 
-  async append(
-    items: readonly Item[],
-    { orForkAt }: ConversationFork = {},
-  ): Promise<ConversationWrite> {
+  async append(items: readonly Item[], { orForkAt }: ConversationFork = {}): Promise<ConversationWrite> {
     const texts = itemTexts(items, this.#path);
     const what = `add ${texts.length} ${texts.length === 1 ? 'item' : 'items'}`;
     return await this.#write(what, { texts, orForkAt }, async (reason, attempt) => {
@@ -147,11 +144,7 @@ export class VersionedConversation<Item = unknown> implements Conversation<Item>
     const why = { actor, reason: `all as of version ${upTo}`, ...(run && { run }) };
     const stored = await this.#parts.store(itemTexts(items, this.#path), why, attempt);
     const content = jsonContent(this.#snapshots, { stored, upTo } satisfies Snapshot);
-    await this.#versions.write(
-      this.#snapshots,
-      { ...why, content },
-      { ...attempt, id: `${attempt.id}/all` },
-    );
+    await this.#versions.write(this.#snapshots, { ...why, content }, { ...attempt, id: `${attempt.id}/all` });
   }
 
   async #snapshotBefore(until: number): Promise<Snapshot | undefined> {

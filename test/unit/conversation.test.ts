@@ -8,7 +8,7 @@ import { filesUnder } from '../kit/stored-bytes.ts';
 
 const newRoot = () => mkdtempSync(join(tmpdir(), 'conversation-'));
 const memoryIn = (root: string) => new MemoryStore(new FileStore(root), { actor: 'test' }).getOrCreate('ann');
-const newConversation = () => memoryIn(newRoot()).conversation<unknown>();
+const newConversation = () => memoryIn(newRoot()).conversation();
 const itemsOf = async (conversation: Conversation) => (await conversation.read()).items;
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);
 

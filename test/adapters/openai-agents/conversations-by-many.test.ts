@@ -36,7 +36,9 @@ async function together(whenBusy: Mode) {
   await assertReplays(histories);
   const words = await wordsOf(conversationIn(root, 'ann'));
   const steps = (await second.query(records)).map(({ name }) => name);
-  const answers = [one, two].map((each) => (each.status === 'fulfilled' ? (each.value as unknown) : undefined));
+  const answers = [one, two].map((each) =>
+    each.status === 'fulfilled' ? (each.value as unknown) : undefined,
+  );
   const error = two.status === 'rejected' ? (two.reason as { cause?: unknown }).cause : undefined;
   return { root, words, answers, error, first, steps };
 }
@@ -124,7 +126,9 @@ describe('a conversation that a run holds', () => {
     const words = await wordsOf(conversationIn(root, 'ann'));
     expect(words.slice(0, 6)).toEqual(exchange('b', ['b']));
     expect(words.slice(6)).toHaveLength(4);
-    const held = (await holder.query(records)).filter(({ name }) => name.startsWith('memory.holdConversation'));
+    const held = (await holder.query(records)).filter(({ name }) =>
+      name.startsWith('memory.holdConversation'),
+    );
     expect(held).toHaveLength(2);
   });
 
@@ -155,7 +159,7 @@ describe('a conversation that a run holds', () => {
     await holder.result();
     const answers = await Promise.all(waiters.map(async (waiter) => (await waiter.result()) as string));
     // Each heard all that those before it were told.
-    const heard = answers.map((answer) => answer.split(',').length).toSorted();
+    const heard = answers.map((answer) => answer.split(',').length).toSorted((x, y) => x - y);
     expect(heard).toEqual([2, 3, 4, 5]);
     expect(await wordsOf(conversationIn(root, 'ann'))).toHaveLength(5 * 6);
   });
