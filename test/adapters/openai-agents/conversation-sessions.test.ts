@@ -8,11 +8,12 @@ import { describe, expect, test } from '@jest/globals';
 import { Agent, run, setDefaultOpenAIClient } from '@openai/agents';
 import OpenAI from 'openai';
 import { ConversationSession } from '../../../adapters/openai-agents/index.ts';
-import { FileStore, MemoryStore, records } from '../../../src/index.ts';
+import { approve, FileStore, MemoryStore, records } from '../../../src/index.ts';
 import { eachStep, inGroups } from '../../contract/contract-scene.ts';
-import { conversationScript } from '../../fixtures/conversation-agents.ts';
+import { conversationScript, payer } from '../../fixtures/conversation-agents.ts';
 import { conversationIn, wordsOf } from '../../kit/conversations.ts';
 import { type Scene, scene } from '../../kit/scene.ts';
+import { untilWaiting } from '../../kit/waiting-runs.ts';
 import type { KillAt } from '../../kit/workers.ts';
 
 const newRoot = () => join(mkdtempSync(join(tmpdir(), 'conversations-')), 'blobs');
@@ -92,6 +93,35 @@ describe('a session over a conversation', () => {
     expect(await session.getItems(1)).toMatchObject([{ role: 'assistant' }]);
     await session.replaceHistoryWithCompaction([{ role: 'user', content: 'all' }]);
     expect(await ask(stage, 'chat', { key: 'ann', says: 'four' })).toBe('heard: all,four');
+  });
+
+  test('has a run outside go on in a run, once a person has decided', async () => {
+    const root = newRoot();
+    await using stage = await sceneWith(root);
+    await stage.spawn();
+    setDefaultOpenAIClient(new OpenAI({ baseURL: stage.provider.url, apiKey: 'none' }));
+    const store = new MemoryStore(new FileStore(root), { actor: 'a script' });
+    const session = new ConversationSession('ann', { store });
+    const { interruptions, state } = await run(payer, 'own bill', { session });
+    expect(interruptions).toHaveLength(1);
+    const handle = await stage.start('resumes', { key: 'ann', state: state.toString() });
+    const [pending] = await untilWaiting(handle, ['own_pay-1']);
+    await handle.signal(approve, { id: pending!.id });
+    expect(await handle.result()).toBe('heard: own bill');
+    const words = await wordsOf(conversationIn(root, 'ann'));
+    expect(words.map((each) => each.split(':')[0])).toEqual([
+      'user',
+      'function_call own_pay',
+      'function_call_result own_pay',
+      'assistant',
+    ]);
+  });
+
+  test('keeps a sign in the place of half a character, where a tool cut its text', async () => {
+    const store = new MemoryStore(new FileStore(newRoot()), { actor: 'a script' });
+    const session = new ConversationSession('ann', { store });
+    await session.addItems([{ role: 'user', content: 'cut \ud83d' }]);
+    expect(await session.getItems()).toEqual([{ role: 'user', content: 'cut \ufffd' }]);
   });
 
   test('says outside of runs what it needs there', async () => {
