@@ -22,6 +22,7 @@ import { currentSdkRun } from './sdk-run.ts';
  */
 export type WhenBusy = 'append' | 'fork' | 'reject' | 'queue';
 
+/** Which conversation it is, and what happens while others use it. */
 export interface ConversationOptions {
   /** Which conversation of the key: 1 to 300 characters that a path may have. @default 'main' */
   conversation?: string;

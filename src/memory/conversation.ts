@@ -30,7 +30,8 @@ export interface ConversationFork {
  * write is one version, so the items of one write stay together, and none is lost. An item may have any size; all together
  * have as much as a process can bear.
  *
- * Inside a run each method is a step. Every method throws `BlobStoreError` if the store cannot be reached.
+ * Inside a run each method is a step. Every method throws `BlobStoreError` if the store cannot be reached, and those that
+ * write throw `DeclarationError` where nobody is known to write: give the `MemoryStore` an `actor`.
  */
 export interface Conversation<Item = unknown> {
   readonly id: string;
