@@ -1,7 +1,10 @@
 /** The writes of a conversation, and what all of them together leave. */
 
-/** Items as they are kept: in the block itself, or in groups of parts if they are large. */
-export type StoredItems = { items: unknown[] } | { parts: string[][] };
+/** Items as they are kept: the last ones in the block itself, those before them in parts by name, a list for each group. */
+export interface StoredItems {
+  groups?: string[][];
+  items: unknown[];
+}
 
 /** One write, as its version holds it. */
 export type Block =

@@ -2,7 +2,7 @@ import { ConcurrencyError } from '../errors/index.ts';
 import { jsonContent, sha256 } from './content.ts';
 import type { Conversation, ConversationFork, ConversationState, ConversationWrite } from './conversation.ts';
 import { apply, type Block, plan, type Snapshot } from './conversation-blocks.ts';
-import { ConversationParts, itemTexts } from './conversation-parts.ts';
+import { ConversationParts, GROUP_BYTES, itemTexts } from './conversation-parts.ts';
 import { assertConversationId, forkId } from './memory-path.ts';
 import { said, type User } from './user.ts';
 import type { Attempt, Draft, Versions } from './versions.ts';
@@ -42,12 +42,12 @@ export class VersionedConversation<Item = unknown> implements Conversation<Item>
     const what = `add ${texts.length} ${texts.length === 1 ? 'item' : 'items'}`;
     return await this.#write(what, { texts, orForkAt }, async (reason, attempt) => {
       if (texts.length === 0) return { id: this.id, version: (await this.stateAt()).version };
-      const stored = await this.#parts.store(texts, reason, attempt);
+      const stored = await this.#parts.store(texts, {}, reason, attempt);
       const fork = { from: { id: this.id, version: orForkAt ?? 0 } };
       return await this.#put({ kind: 'add', stored }, reason, attempt, orForkAt, async (own) => ({
         kind: 'fork',
         ...fork,
-        stored: await own.#parts.store(texts, reason, attempt),
+        stored: await own.#parts.store(texts, {}, reason, attempt),
       }));
     });
   }
@@ -73,11 +73,11 @@ export class VersionedConversation<Item = unknown> implements Conversation<Item>
   ): Promise<ConversationWrite> {
     const texts = itemTexts(items, this.#path);
     return await this.#write('replace items', { texts, readVersion, fork }, async (why, attempt) => {
-      const stored = await this.#parts.store(texts, why, attempt);
+      const stored = await this.#parts.store(texts, {}, why, attempt);
       const block: Block = { kind: 'replace', stored, upTo: readVersion };
       return await this.#put(block, why, attempt, fork ? readVersion : undefined, async (own) => ({
         kind: 'add',
-        stored: await own.#parts.store(texts, why, attempt),
+        stored: await own.#parts.store(texts, {}, why, attempt),
       }));
     });
   }
@@ -142,7 +142,9 @@ export class VersionedConversation<Item = unknown> implements Conversation<Item>
   async #keepSnapshot(upTo: number, { actor, run }: Said, attempt: Attempt): Promise<void> {
     const { items } = await this.stateAt(upTo);
     const why = { actor, reason: `all as of version ${upTo}`, ...(run && { run }) };
-    const stored = await this.#parts.store(itemTexts(items, this.#path), why, attempt);
+    const known = new Set((await this.#snapshotBefore(upTo))?.stored.groups?.flat());
+    const how = { inline: GROUP_BYTES, known };
+    const stored = await this.#parts.store(itemTexts(items, this.#path), how, why, attempt);
     const content = jsonContent(this.#snapshots, { stored, upTo } satisfies Snapshot);
     await this.#versions.write(this.#snapshots, { ...why, content }, { ...attempt, id: `${attempt.id}/all` });
   }

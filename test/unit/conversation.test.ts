@@ -159,6 +159,15 @@ describe('what is large', () => {
     expect(bytes).toBeLessThan(2.2 * 5 * 800_000);
   });
 
+  test('takes room as its items do, not as all that was there with each of them', async () => {
+    const root = newRoot();
+    const conversation = memoryIn(root).conversation();
+    for (const n of numbers(0, 320)) await conversation.append([{ n, text: 'x'.repeat(4_000) }]);
+    expect(await itemsOf(conversation)).toHaveLength(320);
+    const bytes = [...filesUnder(root).values()].reduce((sum, file) => sum + file.length, 0);
+    expect(bytes).toBeLessThan(4 * 320 * 4_000);
+  });
+
   test('stays as it is, whatever is written at the paths of its parts', async () => {
     const memory = memoryIn(newRoot());
     await memory.conversation().append([image(1, 2_000_000)]);
