@@ -52,6 +52,25 @@ describe('a conversation', () => {
     );
   });
 
+  test('has all that many add at once, each write together, and of each writer in order', async () => {
+    const root = newRoot();
+    const writers = numbers(0, 5);
+    await Promise.all(
+      writers.map(async (writer) => {
+        const conversation = memoryIn(root).conversation();
+        for (const n of numbers(0, 15)) await conversation.append([`${writer} ${n} a`, `${writer} ${n} b`]);
+      }),
+    );
+    const items = (await itemsOf(memoryIn(root).conversation())) as string[];
+    expect(items).toHaveLength(5 * 15 * 2);
+    const begun = items.filter((_item, index) => index % 2 === 0);
+    expect(items).toEqual(begun.flatMap((item) => [item, item.replace('a', 'b')]));
+    for (const writer of writers)
+      expect(begun.filter((item) => item.startsWith(`${writer} `))).toEqual(
+        numbers(0, 15).map((n) => `${writer} ${n} a`),
+      );
+  });
+
   test('keeps what was added while it was compacted', async () => {
     const conversation = newConversation();
     for (const n of numbers(0, 14)) await conversation.append([n]);

@@ -103,7 +103,8 @@ describe('a conversation that a run holds', () => {
   });
 
   test('is waited for by a run that gave it back and was then let go on, also with "reject"', async () => {
-    await using stage = await sceneWith(newRoot());
+    const root = newRoot();
+    await using stage = await sceneWith(root);
     await stage.spawn();
     const paying = await start(stage, 'bill', 'reject', 'pays');
     await untilWaiting(paying, ['pay-1']);
@@ -112,6 +113,9 @@ describe('a conversation that a run holds', () => {
     await paying.signal(approve, { id: 'pay-1' });
     expect(await other.result()).toBe('heard: b wait 700');
     expect(await paying.result()).toBe('heard: bill');
+    // What was paid is not lost to the model, as an error of a tool would be.
+    const words = await wordsOf(conversationIn(root, 'ann'));
+    expect(words.slice(6)).toContain('function_call_result pay: paid bill');
   });
 
   test.each(['bill', 'own bill'])('is given back while it waits for a person (%s)', async (says) => {
