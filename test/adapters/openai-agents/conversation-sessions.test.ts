@@ -108,6 +108,7 @@ describe('a session over a conversation', () => {
     const [pending] = await untilWaiting(handle, ['own_pay-1']);
     await handle.signal(approve, { id: pending!.id });
     expect(await handle.result()).toBe('heard: own bill');
+    expect(stage.tally()).toEqual({ 'sees 2 items': 1 });
     const words = await wordsOf(conversationIn(root, 'ann'));
     expect(words.map((each) => each.split(':')[0])).toEqual([
       'user',
