@@ -5,8 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { Agent, run, setDefaultOpenAIClient } from '@openai/agents';
-import OpenAI from 'openai';
+import { Agent, OpenAIProvider, Runner } from '@openai/agents';
 import { ConversationSession } from '../../../adapters/openai-agents/index.ts';
 import { approve, FileStore, MemoryStore, records } from '../../../src/index.ts';
 import { eachStep, inGroups } from '../../contract/contract-scene.ts';
@@ -21,6 +20,9 @@ const sceneWith = async (root: string, env: Record<string, string> = {}) =>
   await scene('conversation-agents', { script: conversationScript, env: { KIT_BLOBS: root, ...env } });
 const ask = async (stage: Scene, agent: string, input: object) =>
   (await (await stage.start(agent, input)).result()) as unknown;
+/** The SDK's own runner, outside of runs. */
+const runnerOf = ({ provider }: Scene) =>
+  new Runner({ modelProvider: new OpenAIProvider({ baseURL: provider.url, apiKey: 'none' }) });
 
 describe('a session over a conversation', () => {
   test('reads, adds, takes back and clears, between runs and in them', async () => {
@@ -82,12 +84,12 @@ describe('a session over a conversation', () => {
     const root = newRoot();
     await using stage = await sceneWith(root);
     await stage.spawn();
-    setDefaultOpenAIClient(new OpenAI({ baseURL: stage.provider.url, apiKey: 'none' }));
+    const runner = runnerOf(stage);
     const store = new MemoryStore(new FileStore(root), { actor: 'a script' });
     const session = new ConversationSession('ann', { store });
     const saying = new Agent({ name: 'Saying', instructions: 'SAY', model: 'gpt-4.1' });
-    expect((await run(saying, 'one', { session })).finalOutput).toBe('heard: one');
-    expect((await run(saying, 'two', { session })).finalOutput).toBe('heard: one,two');
+    expect((await runner.run(saying, 'one', { session })).finalOutput).toBe('heard: one');
+    expect((await runner.run(saying, 'two', { session })).finalOutput).toBe('heard: one,two');
     expect(await ask(stage, 'chat', { key: 'ann', says: 'three' })).toBe('heard: one,two,three');
     expect(await session.getItems(0)).toEqual([]);
     expect(await session.getItems(1)).toMatchObject([{ role: 'assistant' }]);
@@ -99,10 +101,10 @@ describe('a session over a conversation', () => {
     const root = newRoot();
     await using stage = await sceneWith(root);
     await stage.spawn();
-    setDefaultOpenAIClient(new OpenAI({ baseURL: stage.provider.url, apiKey: 'none' }));
+    const runner = runnerOf(stage);
     const store = new MemoryStore(new FileStore(root), { actor: 'a script' });
     const session = new ConversationSession('ann', { store });
-    const { interruptions, state } = await run(payer, 'own bill', { session });
+    const { interruptions, state } = await runner.run(payer, 'own bill', { session });
     expect(interruptions).toHaveLength(1);
     const handle = await stage.start('resumes', { key: 'ann', state: state.toString() });
     const [pending] = await untilWaiting(handle, ['own_pay-1']);
