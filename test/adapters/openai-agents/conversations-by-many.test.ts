@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { approve, records } from '../../../src/index.ts';
+import { approve, FileStore, MemoryStore, records } from '../../../src/index.ts';
 import { eachStep, inGroups } from '../../contract/contract-scene.ts';
 import { type ChatInput, conversationScript } from '../../fixtures/conversation-agents.ts';
 import { conversationIn, exchange, wordsOf } from '../../kit/conversations.ts';
@@ -79,6 +79,25 @@ describe('of two runs at once', () => {
     expect(steps.filter((name) => name.startsWith('memory.holdConversation'))).toHaveLength(1);
   });
 });
+
+test.each(['before', 'after'] as const)(
+  'a fork is made once, killed %s the step that makes it',
+  async (when) => {
+    const root = newRoot();
+    await using stage = await sceneWith(root);
+    const worker = await stage.spawn({ kill: { step: 7, when } });
+    const handle = await start(stage, 'a wait 300', 'fork');
+    await until(() => asksFor(stage, 'a wait 300'), 'the first turn');
+    await conversationIn(root, 'ann').append([{ role: 'user', content: 'theirs' }]);
+    await worker.ended;
+    await stage.spawn();
+    const { fork } = (await handle.result()) as { fork: string };
+    expect(await wordsOf(conversationIn(root, 'ann', fork))).toEqual(exchange('a wait 300', ['a wait 300']));
+    expect(await wordsOf(conversationIn(root, 'ann'))).toEqual(['user: theirs']);
+    const store = new MemoryStore(new FileStore(root));
+    expect(await store.getOrCreate('ann').list()).toEqual(['conversations/main', `conversations/${fork}`]);
+  },
+);
 
 describe('a conversation that a run holds', () => {
   test('is free again once that run is over, whatever ended it', async () => {
