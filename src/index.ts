@@ -8,6 +8,12 @@ export { ask, type AskOptions } from './ask.ts';
 export { sleep, step, type StepCallOptions } from './step.ts';
 export { memory } from './memory/run-memory.ts';
 export { MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts';
+export type {
+  Conversation,
+  ConversationFork,
+  ConversationState,
+  ConversationWrite,
+} from './memory/conversation.ts';
 export type { Memory, MemoryContent, MemoryVersion, MemoryWriteOptions } from './memory/memory.ts';
 export type { BlobEntry, BlobStore } from './blobs/blob-store.ts';
 export { nonCancellable } from './loop/current-loop.ts';

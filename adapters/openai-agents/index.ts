@@ -12,9 +12,11 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { DeclarationError, UnsupportedError } from '../../src/errors/index.ts';
 import { assertKnownOptions } from '../../src/known-options.ts';
 import type { Tool } from '../../src/tools/tool-options.ts';
+import { type ConversationOptions, ConversationSession } from './conversation-session.ts';
 import { copyOf, instrument, instrumentAgent, instrumentRunner } from './instrument.ts';
 import { toAgentTool } from './tools.ts';
 
+export { type ConversationOptions, ConversationSession, type WhenBusy } from './conversation-session.ts';
 export { toAgentTool } from './tools.ts';
 
 instrument();
@@ -35,10 +37,8 @@ export interface AgentParts<Context = unknown, Output extends AgentOutputType<an
 }
 
 /** The agent to run, or what to make one of. */
-export interface RunAgentOptions<
-  Context = unknown,
-  Output extends AgentOutputType<any> = 'text',
-> extends AgentParts<Context, Output> {
+export interface RunAgentOptions<Context = unknown, Output extends AgentOutputType<any> = 'text'>
+  extends AgentParts<Context, Output>, ConversationOptions {
   /** Your own agent, as it is. */
   agent?: Agent<Context, Output>;
   /** Your own runner, as it is. @default the SDK's */
@@ -48,7 +48,10 @@ export interface RunAgentOptions<
   /** @default the SDK's, 10 */
   maxTurns?: number;
   signal?: AbortSignal;
-  /** Not in this version. */
+  /**
+   * Goes on in the conversation under this key of memory, and adds to it. Any text of 1 to 1,000 characters, such as a
+   * customer's id; runs of all agents share it. Only in a run. @default the agent knows of nothing but the input
+   */
   memoryKey?: string;
 }
 
@@ -60,11 +63,22 @@ export type FinalOutput<Output> = Output extends 'text'
     : unknown;
 
 const PARTS = ['name', 'instructions', 'model', 'modelSettings', 'tools', 'handoffs', 'outputType'] as const;
-const OPTIONS = new Set<string>([...PARTS, 'agent', 'runner', 'context', 'maxTurns', 'signal', 'memoryKey']);
+const OF_CONVERSATIONS = ['conversation', 'whenBusy', 'onFork'] as const;
+const OPTIONS = new Set<string>([
+  ...PARTS,
+  ...OF_CONVERSATIONS,
+  'agent',
+  'runner',
+  'context',
+  'maxTurns',
+  'signal',
+  'memoryKey',
+]);
 
 /**
  * Asks an agent, and gives its final output: text, or what `outputType` says.
- * @throws DeclarationError for options that do not exist or do not go together; UnsupportedError for `memoryKey`
+ * @throws DeclarationError for options that do not exist or do not go together, and for `memoryKey` outside a run;
+ *   ConversationBusyError with `whenBusy: 'reject'`
  */
 export async function runAgent<Context = unknown, Output extends AgentOutputType<any> = 'text'>(
   input: string | AgentInputItem[],
@@ -79,6 +93,7 @@ export async function runAgent<Context = unknown, Output extends AgentOutputType
     ...(context !== undefined && { context }),
     ...(maxTurns !== undefined && { maxTurns }),
     ...(signal && { signal }),
+    ...(options.memoryKey !== undefined && { session: sessionOf(options.memoryKey, options) }),
   });
   const waiting = result.interruptions?.map((item) => item.name).join(', ');
   if (waiting)
@@ -104,10 +119,22 @@ function makeAgent<Context, Output extends AgentOutputType<any>>(
   });
 }
 
+function sessionOf(
+  memoryKey: string,
+  { conversation, whenBusy, onFork }: ConversationOptions,
+): ConversationSession {
+  return new ConversationSession(memoryKey, {
+    ...(conversation !== undefined && { conversation }),
+    ...(whenBusy !== undefined && { whenBusy }),
+    ...(onFork && { onFork }),
+  });
+}
+
 function assertOptions(options: RunAgentOptions<any, any>): void {
-  if (options.memoryKey !== undefined)
-    throw new UnsupportedError('Cannot keep memory under "memoryKey": this version has no memory yet.');
   assertKnownOptions(options, OPTIONS, 'Cannot run the agent');
+  const lone = OF_CONVERSATIONS.find((each) => options[each] !== undefined);
+  if (lone && options.memoryKey === undefined)
+    throw new DeclarationError(`Cannot run the agent with "${lone}" and no "memoryKey".`);
   const part = options.agent && PARTS.find((each) => options[each] !== undefined);
   if (part)
     throw new DeclarationError(

@@ -10,6 +10,7 @@ import { dependency } from './dependencies.ts';
 import { type Interruptible, toolInternals, type ToolInternals, untilDecided } from './interrupts.ts';
 import { instrumentServedTools, instrumentServer } from './mcp.ts';
 import { instrumentModel, instrumentProvider } from './model.ts';
+import { inConversation } from './run-exchange.ts';
 import { currentSdkRun, withinSdkRun } from './sdk-run.ts';
 import { instrumentSession } from './session.ts';
 import { instrumentStreamed, type Resume } from './streamed.ts';
@@ -80,20 +81,27 @@ export function instrumentRunner(runner: object): boolean {
       instrumentAgent(agent);
       // A nested run's approvals surface at the top.
       const nested = currentSdkRun() !== undefined;
-      const start = async (from: unknown, how?: RunOptions): Promise<Interruptible> => {
-        const resume: Resume = async (state, signal) => await start(state, { ...options, signal });
-        return await withinSdkRun(
-          { session: options?.session, ...(!nested && options?.stream && { resume }) },
-          async () => await (run.call(this, agent, from, how) as Promise<Interruptible>).catch(rethrow),
+      return await inConversation(options, isState(input), async (exchange) => {
+        const start = async (from: unknown, how?: RunOptions): Promise<Interruptible> => {
+          const resume: Resume = async (state, signal) => await start(state, { ...options, signal });
+          return await withinSdkRun(
+            { session: options?.session, exchange, ...(!nested && options?.stream && { resume }) },
+            async () => await (run.call(this, agent, from, how) as Promise<Interruptible>).catch(rethrow),
+          );
+        };
+        if (nested || options?.stream) return await start(input, options);
+        return await untilDecided(
+          () => start(input, options),
+          (state) => start(state, options),
         );
-      };
-      if (nested || options?.stream) return await start(input, options);
-      return await untilDecided(
-        () => start(input, options),
-        (state) => start(state, options),
-      );
+      });
     };
   });
+}
+
+/** Whether a run of the SDK goes on from one, in whichever copy of the SDK that was. */
+function isState(input: unknown): boolean {
+  return typeof input === 'object' && input !== null && 'approve' in input && 'reject' in input;
 }
 
 function instrumentCopy(copy: Sdk): boolean {

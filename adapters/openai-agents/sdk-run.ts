@@ -2,11 +2,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Session } from '@openai/agents';
 import { insideRun } from '../../src/loop/ask.ts';
+import type { RunExchange } from './exchange.ts';
 import type { Resume } from './streamed.ts';
 
 /** One `run()` of the SDK, as far as its seams must know it. */
 interface SdkRun {
   session?: Session | undefined;
+  /** Of a session that is one of ours; it ends with the run. */
+  exchange?: RunExchange | undefined;
   /** Goes on with a streamed one; not with a nested one, whose approvals surface at the top. */
   resume?: Resume | undefined;
 }

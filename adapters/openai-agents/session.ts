@@ -4,9 +4,12 @@ import { toApplicationFailure } from '../../src/errors/failure.ts';
 import { askStep, scopeKey } from '../../src/loop/ask.ts';
 import { currentPosition } from '../../src/loop/current-loop.ts';
 import { digest } from '../../src/loop/fingerprint.ts';
+import { PATIENT, writtenSince } from '../../src/memory/run-memory.ts';
 import { keepContext } from '../keep-context.ts';
 import { patchMethod } from '../patch-method.ts';
 import { plainJson } from '../plain-json.ts';
+import { ConversationSession } from './conversation-session.ts';
+import { inOneBlock } from './run-exchange.ts';
 import { currentSdkRun } from './sdk-run.ts';
 
 /** Any session; those that compact themselves give receipts for what was read from them. */
@@ -47,6 +50,8 @@ export function instrumentSession(
   session: AnySession,
   isMemory: (session: object) => boolean,
 ): string | undefined {
+  // Its methods make steps themselves.
+  if (session instanceof ConversationSession) return undefined;
   const { loop } = currentPosition()!;
   // It is filled again by what runs again; its methods are no steps.
   if (isMemory(session)) {
@@ -57,6 +62,11 @@ export function instrumentSession(
   }
   if (session.underlyingSession && isMemory(session.underlyingSession))
     return 'its session keeps its items in memory. Give it an underlyingSession that outlives the process.';
+  if (
+    session.underlyingSession instanceof ConversationSession &&
+    session.underlyingSession.whenBusy === 'fork'
+  )
+    return 'a session that compacts itself writes more than once. Use another "whenBusy" than "fork".';
   if ('sessionId' in session && session.sessionId === undefined)
     return 'its session would begin another conversation after a restart. Begin it in a step, and give the session its id.';
   const identities = seen.get(loop) ?? new Map<object, string>();
@@ -79,23 +89,35 @@ async function keep(session: AnySession, name: string, call: Call, args: unknown
   const { operationId, ...what } = METHODS[name] ? asked(args[0]) : {};
   const request = { session: seen.get(loop)!.get(session), ...what };
   const operation = operationId !== undefined && `${loop.runId}/${scopeKey('session', name, request)}`;
+  const ours = session.underlyingSession instanceof ConversationSession && session.underlyingSession;
+  const askedAt = Date.now();
   return await askStep({
     kind: 'step',
     name: `session.${name}`,
     request,
-    options: { retry: { maximumAttempts: RETRIES + 1 } },
-    closure: keepContext(async (_signal, again) => {
+    // A store is given time to come back; a provider that compacts fails as others do.
+    options: { retry: ours && name !== 'runCompaction' ? PATIENT : { maximumAttempts: RETRIES + 1 } },
+    closure: keepContext(async (_signal, again, id) => {
       try {
-        if (again && name.startsWith('addItems') && (await endsWith(session, args[0] as AgentInputItem[])))
+        if (
+          again &&
+          !ours &&
+          name.startsWith('addItems') &&
+          (await endsWith(session, args[0] as AgentInputItem[]))
+        )
           return {};
         const own = [...args];
         // The SDK makes up another after a restart, when the session is to know it again.
         if (operation) own[0] = { ...(args[0] as object), operationId: operation };
-        // A receipt is good in the process that got it.
-        const receipt = { addItemsWithCompactionOwnership: 1, runCompaction: 2 }[name];
-        if (receipt && own[receipt])
-          own[receipt] = (await session.getItemsWithCompactionOwnership!()).ownership;
-        const answer = await call(...own);
+        const act = async () => {
+          // A receipt is good in the process that got it.
+          const receipt = { addItemsWithCompactionOwnership: 1, runCompaction: 2 }[name];
+          if (receipt && own[receipt])
+            own[receipt] = (await session.getItemsWithCompactionOwnership!()).ownership;
+          return await call(...own);
+        };
+        const attempt = { id, since: writtenSince(askedAt, again) };
+        const answer = await (ours ? inOneBlock(ours, loop, attempt, act) : act());
         return answer === undefined ? {} : { value: plainJson(answer) };
       } catch (error) {
         throw toApplicationFailure(error);

@@ -14,16 +14,27 @@ interface Streamed extends StreamedRunResult<any, any> {
 /** Starts a run of the SDK again with the decisions. */
 export type Resume = (state: RunState<any, any>, signal: AbortSignal | undefined) => Promise<unknown>;
 
-/** Instruments the class of a streamed result. It is not done while anything in it waits. */
+/** Instruments the class of a streamed result. It is not done while anything in it waits, or is to be kept. */
 export function instrumentStreamed(result: object): void {
   patchMethod(result, '_done', (done) => {
     return function (this: Streamed) {
-      const resume = currentSdkRun()?.resume;
-      if (!resume || this.cancelled || !this.interruptions?.length) return done.call(this);
-      goOn(this, resume).then(
+      const { resume, exchange } = currentSdkRun() ?? {};
+      const waits = resume && !this.cancelled && this.interruptions?.length;
+      if (!waits && !exchange) return done.call(this);
+      const rest = async () => await (waits ? goOn(this, resume) : exchange!.end());
+      rest().then(
         () => done.call(this),
         (error) => this._raiseError(error),
       );
+      return undefined;
+    };
+  });
+  patchMethod(result, '_raiseError', (raise) => {
+    return function (this: Streamed, error: unknown) {
+      const { exchange } = currentSdkRun() ?? {};
+      if (!exchange) return raise.call(this, error);
+      const told = () => void raise.call(this, error);
+      exchange.end().then(told, told);
       return undefined;
     };
   });

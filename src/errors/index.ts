@@ -94,6 +94,21 @@ export class ConcurrencyError extends AgentError {
     return this.code ?? null;
   }
 }
+/** Another run holds the conversation. */
+export class ConversationBusyError extends AgentError {
+  /** The same as `workflowId`, under the name that is kept when the error is recorded. */
+  readonly code?: string;
+
+  constructor(message: string, { workflowId, ...options }: ErrorOptions & { workflowId?: string } = {}) {
+    super(message, options);
+    if (workflowId !== undefined) this.code = workflowId;
+  }
+
+  /** The run that holds it, as it is known. */
+  get workflowId(): string | undefined {
+    return this.code;
+  }
+}
 /** A key or path of memory that is surely a mistake, such as one with `..` in it. */
 export class MemoryPathError extends AgentError {}
 /** The worker was shut down under an activity; never a failure of the step. */
@@ -119,6 +134,7 @@ const CLASSES = [
   BlobNotFoundError,
   BlobStoreError,
   ConcurrencyError,
+  ConversationBusyError,
   MemoryPathError,
   WorkerShutdownError,
 ];

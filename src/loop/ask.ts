@@ -1,5 +1,6 @@
 /** How code inside a run asks it for a step; what adapters are made of. */
 import { currentPosition } from './current-loop.ts';
+import { whileGivenBack } from './held.ts';
 import type { StepRequest } from './loop.ts';
 
 /** Whether the running code is part of a run, so that `askStep` may be called. */
@@ -15,7 +16,8 @@ export function askStep<T>(request: StepRequest): Promise<T> {
   const position = currentPosition();
   if (!position)
     throw new Error(`Cannot ask for ${request.kind} ${request.name}: this code is not part of a run.`);
-  return position.loop.ask<T>(request);
+  const ask = async () => await position.loop.ask<T>(request);
+  return request.approval ? whileGivenBack(ask) : position.loop.ask<T>(request);
 }
 
 /** Key of a call that is not a step itself, such as an agent as a tool: the scope of the steps asked within it. */

@@ -2,6 +2,9 @@ import { MemoryPathError } from '../errors/index.ts';
 
 const MAX_KEY_CHARS = 1_000;
 const MAX_PATH_CHARS = 500;
+/** Forks add to it, and so do the paths beside a conversation. */
+const MAX_ID_CHARS = 300;
+const FORK = /~[0-9a-f]{16}$/;
 
 /** Refuses a key that cannot be told from others. @throws MemoryPathError */
 export function assertMemoryKey(key: unknown): asserts key is string {
@@ -17,6 +20,22 @@ export function assertMemoryPath(path: unknown): asserts path is string {
       `Cannot use memory at path ${shown(path)}: it ${why}. Use one such as notes/2026/plan.txt.`,
     );
   }
+}
+
+/** Refuses what cannot be part of a path. @throws MemoryPathError */
+export function assertConversationId(id: unknown): asserts id is string {
+  const why = whyNoPath(id) ?? whyTooLong(id as string);
+  if (why !== undefined) throw new MemoryPathError(`Cannot use conversation ${shown(id)}: it ${why}.`);
+}
+
+/** The id of a fork; forks of a fork are no longer than it. */
+export function forkId(id: string, hash: string): string {
+  return `${id.replace(FORK, '')}~${hash.slice(0, 16)}`;
+}
+
+function whyTooLong(id: string): string | undefined {
+  const { length } = id.replace(FORK, '');
+  return length > MAX_ID_CHARS ? `has ${length} characters; the limit is ${MAX_ID_CHARS}` : undefined;
 }
 
 function whyNoKey(key: unknown): string | undefined {

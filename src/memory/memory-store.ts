@@ -8,10 +8,12 @@ import { withoutBlobCodec } from '../blobs/blob-codec.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { Sealing } from '../blobs/sealed.ts';
 import { assertKnownOptions } from '../known-options.ts';
+import { ConversationHolder } from './conversation-holder.ts';
 import type { Memory } from './memory.ts';
 import { assertMemoryKey } from './memory-path.ts';
+import type { User } from './user.ts';
 import { Versions } from './versions.ts';
-import { type User, VersionedMemory } from './versioned-memory.ts';
+import { VersionedMemory } from './versioned-memory.ts';
 
 /** Whose memory it is, and how it is written. */
 export interface MemoryStoreOptions {
@@ -61,7 +63,16 @@ export class MemoryStore {
 
   /** The memory of one key as somebody uses it. @internal */
   of(key: string, user: User): Memory {
+    return new VersionedMemory(this.#versions(key), user);
+  }
+
+  /** Who holds a conversation of a key. @internal */
+  holderOf(key: string, conversation: string, user: User): ConversationHolder {
+    return new ConversationHolder(this.#versions(key), user, conversation);
+  }
+
+  #versions(key: string): Versions {
     assertMemoryKey(key);
-    return new VersionedMemory(new Versions(this.#blobs, this.#sealing, this.#namespace, key), user);
+    return new Versions(this.#blobs, this.#sealing, this.#namespace, key);
   }
 }

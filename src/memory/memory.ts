@@ -1,4 +1,5 @@
 /** Memory as a user sees it: contents by path, each with all its versions. Types only. */
+import type { Conversation } from './conversation.ts';
 
 /** What is kept of every write, for ever. */
 export interface MemoryVersion {
@@ -79,4 +80,9 @@ export interface Memory {
   list(prefix?: string): Promise<string[]>;
   /** All versions, newest first, deletions too. @param limit at most so many @default all */
   history(path: string, options?: { limit?: number }): Promise<MemoryVersion[]>;
+  /**
+   * A list of items that many runs add to, kept at the path `conversations/<id>`.
+   * @param id 1 to 300 characters that a path may have @default 'main'
+   */
+  conversation<Item = unknown>(id?: string): Conversation<Item>;
 }

@@ -4,12 +4,14 @@ import { toApplicationFailure } from '../errors/failure.ts';
 import { askStep } from '../loop/ask.ts';
 import { currentPosition } from '../loop/current-loop.ts';
 import type { Loop } from '../loop/loop.ts';
+import type { ConversationHolder } from './conversation-holder.ts';
 import type { Memory } from './memory.ts';
+import type { MemoryStore } from './memory-store.ts';
+import type { Use, User } from './user.ts';
 import type { Attempt } from './versions.ts';
-import type { Use } from './versioned-memory.ts';
 
 /** A store that is away is given ten minutes to come back: after 1, 2, 4, … seconds, then once a minute. */
-const RETRY: RetryPolicy = {
+export const PATIENT: RetryPolicy = {
   maximumAttempts: 17,
   initialInterval: '1s',
   backoffCoefficient: 2,
@@ -26,18 +28,51 @@ const CLOCKS_DIFFER = 60_000;
  * @throws DeclarationError outside a run, or if the worker has no `blobs`; MemoryPathError for a key that cannot be
  */
 export function memory(key: string): Memory {
-  const { runId, source } = presentLoop();
+  const { store, user } = inRun(key, presentLoop());
+  return store.of(key, user);
+}
+
+/** Who holds a conversation, inside a run. `retry`: how a use of it is tried again. */
+export function holderInRun(
+  key: string,
+  conversation: string,
+  retry: RetryPolicy = PATIENT,
+): ConversationHolder {
+  const { store, user } = inRun(key, presentLoop(), retry);
+  return store.holderOf(key, conversation, user);
+}
+
+/** Memory for the body of a step, which writes at most once. */
+export function memoryInStep(loop: Loop, key: string, attempt: Attempt): Memory {
+  const { store, user } = inRun(key, loop);
+  return store.of(key, { ...user, use: async (_use, act) => await act(attempt, stepOf(attempt)) });
+}
+
+/**
+ * Since when an earlier attempt of a step may have written. A process that stood still believes to be the first, though
+ * another one may have written since the step was asked.
+ */
+export function writtenSince(askedAt: number, again: boolean): number {
+  return again ? 0 : askedAt - CLOCKS_DIFFER;
+}
+
+function inRun(
+  key: string,
+  { runId, source }: Loop,
+  retry?: RetryPolicy,
+): { store: MemoryStore; user: User } {
   const { workflowId, agent, storage } = source;
   if (!storage.memory) {
     throw new DeclarationError(
       `Cannot use memory() in agent ${agent}: its worker has no store for it. Pass one to AgentsPlugin({ blobs }).`,
     );
   }
-  return storage.memory.of(key, {
+  const user: User = {
     actor: agent,
     run: { workflowId, runId },
-    use: async (use, act) => await useInStep(key, use, act),
-  });
+    use: async (use, act) => await useInStep(key, use, act, retry),
+  };
+  return { store: storage.memory, user };
 }
 
 function presentLoop(): Loop {
@@ -52,6 +87,7 @@ async function useInStep<T>(
   key: string,
   { what, path, request }: Use,
   act: (attempt: Attempt, step?: string) => Promise<T>,
+  retry: RetryPolicy = PATIENT,
 ): Promise<T> {
   presentLoop(); // what was got in a run may be used elsewhere
   const askedAt = Date.now();
@@ -59,17 +95,20 @@ async function useInStep<T>(
     kind: 'step',
     name: `memory.${what}${path === undefined ? '' : ` ${path}`}`,
     request: { key, path, request },
-    options: { retry: RETRY, startToCloseTimeout: TIMEOUT },
+    options: { retry, startToCloseTimeout: TIMEOUT },
     closure: async (_signal, again, id) => {
       try {
-        // A process that stood still believes to be the first, though another one may have written since it was asked.
-        const since = again ? 0 : askedAt - CLOCKS_DIFFER;
-        const step = id.slice(id.indexOf(':') + 1);
-        const value = await act({ id, since }, step);
+        const attempt = { id, since: writtenSince(askedAt, again) };
+        const value = await act(attempt, stepOf(attempt));
         return value === undefined ? {} : { value };
       } catch (error) {
         throw toApplicationFailure(error);
       }
     },
   });
+}
+
+/** The step's key, of what is the same for every attempt of it. */
+function stepOf({ id }: Attempt): string {
+  return id.slice(id.indexOf(':') + 1);
 }

@@ -1,28 +1,13 @@
-import { ConcurrencyError, DeclarationError } from '../errors/index.ts';
+import { ConcurrencyError } from '../errors/index.ts';
 import { type Content, jsonContent, parseJson, textContent } from './content.ts';
+import type { Conversation } from './conversation.ts';
 import type { Memory, MemoryContent, MemoryVersion, MemoryWriteOptions } from './memory.ts';
 import { assertMemoryPath } from './memory-path.ts';
-import type { Attempt, Versions } from './versions.ts';
+import { said, type User } from './user.ts';
+import { VersionedConversation } from './versioned-conversation.ts';
+import type { Versions } from './versions.ts';
 
-const MAX_SAID_CHARS = 1_000;
 const MAX_TRIES = 20;
-
-/** One use of the store: what a run records as a step. */
-export interface Use {
-  /** Which, such as `write`. */
-  what: string;
-  path?: string;
-  /** What affects its answer, beside the path. */
-  request?: unknown;
-}
-
-/** Who uses the store, and how often a use may be tried. */
-export interface User {
-  /** Who writes, if the write does not say. */
-  actor?: string | undefined;
-  run?: { workflowId: string; runId: string };
-  use<T>(use: Use, act: (attempt: Attempt, step?: string) => Promise<T>): Promise<T>;
-}
 
 /** Memory over the versions of one key. */
 export class VersionedMemory implements Memory {
@@ -117,6 +102,10 @@ export class VersionedMemory implements Memory {
     });
   }
 
+  conversation<Item = unknown>(id?: string): Conversation<Item> {
+    return new VersionedConversation<Item>(this.#versions, this.#user, id);
+  }
+
   async #newest(path: string): Promise<MemoryContent | undefined> {
     for await (const newest of this.#versions.of(path)) return newest;
     return undefined;
@@ -144,15 +133,4 @@ export class VersionedMemory implements Memory {
       return await this.#versions.write(path, draft, attempt);
     });
   }
-}
-
-function said(cannot: string, field: 'actor' | 'reason', text: unknown): string {
-  if (typeof text !== 'string' || text === '')
-    throw new DeclarationError(`${cannot}: it must say its "${field}", which goes into the history.`);
-  if (text.length > MAX_SAID_CHARS) {
-    throw new DeclarationError(
-      `${cannot}: its "${field}" has ${text.length} characters; the limit is ${MAX_SAID_CHARS}.`,
-    );
-  }
-  return text;
 }

@@ -21,6 +21,8 @@ interface Stored extends MemoryContent {
 export interface Draft extends Pick<MemoryVersion, 'actor' | 'reason' | 'run'> {
   content?: Content;
   expectedSha?: string | null | undefined;
+  /** Number of the version that must be the newest; 0: there must be none. */
+  expectedVersion?: number | undefined;
 }
 
 /** One attempt of a write. */
@@ -84,7 +86,7 @@ export class Versions {
       if (stored.writtenAt < attempt.since) break;
     }
     for (; ; version++) {
-      assertExpected(path, draft, there);
+      assertExpected(path, draft, there, version - 1);
       if (!draft.content && there === null) return undefined;
       const stored = this.#next(path, version, draft, attempt.id);
       const bytes = await seal(stored, this.#sealing);
@@ -142,10 +144,11 @@ export class Versions {
   }
 }
 
-function assertExpected(path: string, { content, expectedSha }: Draft, there: string | null): void {
-  if (expectedSha === undefined || expectedSha === there) return;
+function assertExpected(path: string, draft: Draft, there: string | null, newest: number): void {
+  const { content, expectedSha, expectedVersion = newest } = draft;
+  if ((expectedSha === undefined || expectedSha === there) && expectedVersion === newest) return;
   const found = there === null ? 'nothing is there' : `sha256 ${there} is there`;
-  const expected = expectedSha === null ? 'nothing' : expectedSha;
+  const expected = expectedVersion === newest ? (expectedSha ?? 'nothing') : `version ${expectedVersion}`;
   throw new ConcurrencyError(
     `Cannot ${content ? 'write' : 'delete'} ${path}: ${found}, not ${expected}. Read it again, and decide anew.`,
     { ...(there !== null && { currentSha: there }) },

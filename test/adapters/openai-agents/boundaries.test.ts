@@ -172,7 +172,8 @@ setTraceProcessors([
 
 test.each<[string, object, string, RegExp]>([
   ['an option it does not have', { colour: 'red' }, 'DeclarationError', /no option "colour"/],
-  ['memory', { memoryKey: 'me' }, 'UnsupportedError', /"memoryKey"/],
+  ['a memory outside a run', { memoryKey: 'me' }, 'DeclarationError', /outside a run/],
+  ['a way to share no memory', { whenBusy: 'queue' }, 'DeclarationError', /no "memoryKey"/],
   [
     'parts beside an agent',
     { agent: new Agent({ name: 'Mine' }), tools: [] },

@@ -1,0 +1,34 @@
+/** Who uses memory, and what each use of it says. */
+import { DeclarationError } from '../errors/index.ts';
+import type { Attempt } from './versions.ts';
+
+const MAX_SAID_CHARS = 1_000;
+
+/** One use of the store: what a run records as a step. */
+export interface Use {
+  /** Which, such as `write`. */
+  what: string;
+  path?: string;
+  /** What affects its answer, beside the path. */
+  request?: unknown;
+}
+
+/** Who uses the store, and how often a use may be tried. */
+export interface User {
+  /** Who writes, if the write does not say. */
+  actor?: string | undefined;
+  run?: { workflowId: string; runId: string };
+  use<T>(use: Use, act: (attempt: Attempt, step?: string) => Promise<T>): Promise<T>;
+}
+
+/** What a write must say, checked. @throws DeclarationError */
+export function said(cannot: string, field: 'actor' | 'reason', text: unknown): string {
+  if (typeof text !== 'string' || text === '')
+    throw new DeclarationError(`${cannot}: it must say its "${field}", which goes into the history.`);
+  if (text.length > MAX_SAID_CHARS) {
+    throw new DeclarationError(
+      `${cannot}: its "${field}" has ${text.length} characters; the limit is ${MAX_SAID_CHARS}.`,
+    );
+  }
+  return text;
+}
