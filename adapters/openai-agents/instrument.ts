@@ -3,6 +3,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import * as sdk from '@openai/agents';
+import { addLasting } from '../../src/errors/failure.ts';
 import { UnsupportedError } from '../../src/errors/index.ts';
 import { insideRun } from '../../src/loop/ask.ts';
 import { patchMethod } from '../patch-method.ts';
@@ -20,6 +21,7 @@ import { instrumentTracing } from './tracing.ts';
 type Sdk = Pick<
   typeof sdk,
   | 'Agent'
+  | 'AgentsError'
   | 'MemorySession'
   | 'Runner'
   | 'run'
@@ -107,6 +109,9 @@ function isState(input: unknown): boolean {
 function instrumentCopy(copy: Sdk): boolean {
   if (!instrumentRunner(copy.Runner.prototype) || !instrumentAgent(copy.Agent.prototype)) return false;
   copies.add(copy);
+  // Too many turns, a tripwire, an answer that fits nothing: they follow from answers. Not so what a guardrail's code threw.
+  const others = new Set(['GuardrailExecutionError', 'SystemError']);
+  addLasting((error) => error instanceof copy.AgentsError && !others.has(error.constructor.name));
   instrumentStreamed(copy.StreamedRunResult.prototype);
   instrumentTracing(copy);
   return true;

@@ -5,6 +5,12 @@ import type { StepFailure } from '../protocol/step.ts';
 import { AgentError, agentErrorNamed } from './index.ts';
 
 const recorded = new WeakSet<object>();
+const lasting = new Set<(error: object) => boolean>();
+
+/** Names errors of a framework that follow from what was recorded, so that a restart only repeats them. */
+export function addLasting(isLastingError: (error: object) => boolean): void {
+  lasting.add(isLastingError);
+}
 
 /** A recorded failure as the error that the loop sees: the same live, and after a restart. */
 export function fromStepFailure(failure: StepFailure): Error {
@@ -20,14 +26,18 @@ function isLasting(error: unknown): boolean {
   return AgentError.is(error) && !error.retryable;
 }
 
+function isOfFramework(error: object): boolean {
+  return [...lasting].some((isOne) => isOne(error));
+}
+
 /**
  * Whether starting the agent again would only bring the same error again: it, or a cause of it, came from a record, is
- * one of ours that does not pass, or says so itself.
+ * one of ours that does not pass, one that its framework would throw again, or says so itself.
  */
 export function isFinal(error: unknown): boolean {
   try {
     for (let cause = error, depth = 0; typeof cause === 'object' && cause !== null && depth < 10; depth++) {
-      if (recorded.has(cause) || isLasting(cause)) return true;
+      if (recorded.has(cause) || isLasting(cause) || isOfFramework(cause)) return true;
       if (cause instanceof ApplicationFailure && cause.nonRetryable) return true;
       cause = (cause as { cause?: unknown }).cause;
     }

@@ -168,20 +168,16 @@ scenario('conversations that the provider continues, whichever is first', {
   },
 });
 
-test('an error of the runner that nobody catches is what the workflow fails with, by its name', async () => {
+test('an error of the runner that nobody catches is what the workflow fails with, by its name, and nothing is started again for it', async () => {
+  let starts = 0;
   scripts['loops'] = ({ messages }) => ({
     toolCalls: [{ name: 'weather', arguments: { city: `${messages.length}` } }],
   });
-  const looping = agent(
-    'looping',
-    async () =>
-      (
-        await run(new Agent({ name: 'A', instructions: 'loops', model, tools: [weather] }), 'Go', {
-          maxTurns: 1,
-        })
-      ).finalOutput,
-    { retries: 0 },
-  );
+  const looping = agent('looping', async () => {
+    starts++;
+    const calling = new Agent({ name: 'A', instructions: 'loops', model, tools: [weather] });
+    return (await run(calling, 'Go', { maxTurns: 1 })).finalOutput;
+  });
   const taskQueue = unique('looping');
   const worker = await startWorker({ taskQueue, plugin: { agents: [looping] } });
   const { workflow } = await client();
@@ -190,4 +186,5 @@ test('an error of the runner that nobody catches is what the workflow fails with
     cause: { type: 'MaxTurnsExceededError', message: 'Max turns (1) exceeded' },
   });
   await worker.stop();
+  expect(starts).toBe(1);
 });
