@@ -104,5 +104,6 @@ const LOCAL_INPUT_JSON = Buffer.from(`{"${LOCAL_INPUT}"`);
 
 /** The input of a local activity is in no history: keeping it elsewhere would be for nothing. */
 function isLocalInput({ data }: Payload): boolean {
-  return data != null && LOCAL_INPUT_JSON.equals(data.subarray(0, LOCAL_INPUT_JSON.length));
+  // Where there are no bytes, it is the default of the message: an empty list.
+  return ArrayBuffer.isView(data) && LOCAL_INPUT_JSON.equals(data.subarray(0, LOCAL_INPUT_JSON.length));
 }
