@@ -14,7 +14,7 @@ const context = { type: 'workflow', namespace: 'default', workflowId: 'w' } as c
 function codecOf(store?: FileStore, others: PayloadCodec[] = []): PayloadCodec {
   const { dataConverter } = withBlobCodec({ dataConverter: { payloadCodecs: others } }, store);
   expect(dataConverter.payloadCodecs).toHaveLength(1);
-  return (dataConverter.payloadCodecs as PayloadCodec[])[0]!;
+  return dataConverter.payloadCodecs[0]!;
 }
 
 async function throughCodec(
