@@ -12,6 +12,7 @@ import type {
   SerializationContext,
 } from '@temporalio/common';
 import { BlobStoreError } from '../errors/index.ts';
+import { MAX_PAYLOAD_BYTES } from '../protocol/limits.ts';
 import { LOCAL_INPUT } from '../protocol/names.ts';
 import type { BlobStore } from './blob-store.ts';
 import { bytesAt, keepBytes, PAYLOADS } from './run-blobs.ts';
@@ -31,6 +32,9 @@ export const NO_BLOBS =
 /** Encoding of a payload that says where another is; whoever has no store fails on it by this name. */
 const ENCODING = 'json/temporal-agents-blob';
 
+/** From what size payloads are kept in a store that nobody named: what else would fail, since no client has it. */
+export const UNNAMED_THRESHOLD = MAX_PAYLOAD_BYTES;
+
 /**
  * Has large payloads kept in the store, after all other codecs, so that what is encrypted is so there too. Without a
  * store, one that others kept is refused with what is missing.
@@ -38,10 +42,11 @@ const ENCODING = 'json/temporal-agents-blob';
 export function withBlobCodec<T extends { dataConverter?: DataConverter }>(
   options: T,
   blobs: BlobStore | undefined,
+  threshold = PAYLOAD_THRESHOLD,
 ): T {
   const { dataConverter } = options;
   if (dataConverter?.payloadCodecs?.some((codec) => codec instanceof BlobCodec)) return options;
-  const payloadCodecs = [new BlobCodec(blobs, dataConverter?.payloadCodecs ?? [])];
+  const payloadCodecs = [new BlobCodec(blobs, dataConverter?.payloadCodecs ?? [], threshold)];
   return { ...options, dataConverter: { ...dataConverter, payloadCodecs } };
 }
 
@@ -57,9 +62,11 @@ export function withoutBlobCodec(converter: LoadedDataConverter): LoadedDataConv
 class BlobCodec implements PayloadCodec {
   readonly others: readonly PayloadCodec[];
   readonly #blobs: BlobStore | undefined;
+  readonly #threshold: number;
 
-  constructor(blobs: BlobStore | undefined, others: readonly PayloadCodec[]) {
+  constructor(blobs: BlobStore | undefined, others: readonly PayloadCodec[], threshold: number) {
     this.#blobs = blobs;
+    this.#threshold = threshold;
     this.others = others;
   }
 
@@ -79,7 +86,7 @@ class BlobCodec implements PayloadCodec {
   }
 
   async #store(payload: Payload, context?: SerializationContext): Promise<Payload> {
-    const large = (payload.data?.length ?? 0) >= PAYLOAD_THRESHOLD;
+    const large = (payload.data?.length ?? 0) >= this.#threshold;
     if (!this.#blobs || !large) return payload;
     const owner = { namespace: context?.namespace ?? '', workflowId: context?.workflowId ?? '' };
     const bytes = payloadBytes(payload);

@@ -242,8 +242,7 @@ export class LoopHost {
     const agent = this.#options.agents.get(input.agent);
     if (!agent) {
       const missingFor = Date.now() - (await failingSince(contact));
-      if (missingFor < this.#options.agentMissingMs)
-        return { unable: `This worker has no agent named "${input.agent}".` };
+      if (missingFor < this.#options.agentMissingMs) return { unable: this.#lacks(input.agent) };
       const message = `Cannot run agent "${input.agent}": no worker on this task queue has had it for ${this.#options.agentMissingMs} ms. Pass it to AgentsPlugin({ agents }) of a worker that polls the queue.`;
       return this.#refuse({ name: 'AgentNotFoundError', message });
     }
@@ -262,6 +261,12 @@ export class LoopHost {
     this.#makeRoom();
     const settings = this.#settingsOf(input.agent);
     return { built: { epoch: loop.epoch, host: this.queue, settings, ...(traced && { traced }) } };
+  }
+
+  #lacks(agent: string): string {
+    const has = [...this.#options.agents.keys()].join(', ');
+    const left = Math.round(this.#options.agentMissingMs / 1_000);
+    return `This worker has no agent named "${agent}", only ${has}. The run is left to other workers for ${left} s.`;
   }
 
   #refuse(failure: { name: string; message: string }): Advance {

@@ -16,7 +16,9 @@ export interface Content {
 export function jsonContent(path: string, value: unknown): Content {
   const changed = whatJsonChanges(value);
   if (changed !== undefined)
-    throw new NotRecordableError(`Cannot write ${path}: ${changed}, which JSON would change.`);
+    throw new NotRecordableError(
+      `Cannot write ${path}: ${changed}, which JSON would change. Write plain JSON, such as a text of it.`,
+    );
   return content(path, canonicalize(value)!);
 }
 

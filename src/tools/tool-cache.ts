@@ -95,7 +95,7 @@ export class ToolCache {
     const own: unknown = await rule?.key?.(args);
     if (rule?.key && own === undefined)
       throw new DeclarationError(
-        `Cannot use the cache of tool ${name}: its "key" is undefined, so that nobody knows whose answer it would be.`,
+        `Cannot use the cache of tool ${name}: its "key" is undefined, so that nobody knows whose answer it would be. Have it give what the answer depends on beside the arguments.`,
       );
     assertRecordable(own, `The cache key of tool ${name}`);
     const body = String(execute);

@@ -1,5 +1,5 @@
 import { type ClientOptions, type ClientPlugin, Connection } from '@temporalio/client';
-import type { Duration } from '@temporalio/common';
+import type { DataConverter, Duration } from '@temporalio/common';
 import { msToNumber } from '@temporalio/common/lib/time.js';
 import {
   type BundleOptions,
@@ -18,7 +18,7 @@ import { AnswerBlobs } from '../blobs/answer-blobs.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { RunStorage } from '../blobs/run-storage.ts';
 import { type BlobsSetting, defaultBlobs, isLoopback, openBlobs } from '../blobs/open-blobs.ts';
-import { withBlobCodec } from '../blobs/blob-codec.ts';
+import { UNNAMED_THRESHOLD, withBlobCodec } from '../blobs/blob-codec.ts';
 import { DeclarationError } from '../errors/index.ts';
 import { LoopHost } from '../loop/loop-host.ts';
 import { MemoryStore } from '../memory/memory-store.ts';
@@ -109,7 +109,7 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
   configureClient(options: Omit<ClientOptions, 'plugins'>): Omit<ClientOptions, 'plugins'> {
     const { connection } = options;
     const address = connection instanceof Connection ? connection.options.address : this.#address;
-    return withBlobCodec(options, this.#blobs ?? blobsBeside(address));
+    return this.#withBlobs(options, blobsBeside(address));
   }
 
   configureWorker(options: WorkerOptions): WorkerOptions {
@@ -121,7 +121,7 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
     const blobs =
       this.#blobs ?? blobsBeside(options.connection === undefined ? DEFAULT_ADDRESS : this.#address);
     if (!blobs) assertNoneCached(tools.values());
-    const { activities, ...rest } = withBlobCodec(options, blobs);
+    const { activities, ...rest } = this.#withBlobs(options, blobs);
     const storage: RunStorage = {
       ...(blobs && { blobs, answers: new AnswerBlobs(blobs), toolCache: new ToolCache(blobs) }),
       maxPayloadBytes: blobs || rest.dataConverter?.externalStorage ? Infinity : MAX_PAYLOAD_BYTES,
@@ -147,7 +147,7 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
   }
 
   configureReplayWorker(options: ReplayWorkerOptions): ReplayWorkerOptions {
-    const given = withBlobCodec(options, this.#blobs ?? defaultBlobs());
+    const given = this.#withBlobs(options, defaultBlobs());
     return options.workflowsPath === undefined && options.workflowBundle === undefined
       ? { ...given, ...workflowSource() }
       : given;
@@ -191,6 +191,12 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
       host.close();
       this.#hosts.delete(activities.get(ADVANCE));
     }
+  }
+
+  #withBlobs<T extends { dataConverter?: DataConverter }>(options: T, unnamed: BlobStore | undefined): T {
+    return this.#blobs
+      ? withBlobCodec(options, this.#blobs)
+      : withBlobCodec(options, unnamed, UNNAMED_THRESHOLD);
   }
 
   #createHost(

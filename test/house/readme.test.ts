@@ -100,5 +100,5 @@ test('the quick start runs as it is pasted, but for the address of the server', 
     return said.startsWith('Approved') && said;
   }, 'an approval');
   expect(approved).toBe('Approved issue_refund-1: Refund $30 to acct-17?\n');
-  expect(await answer).toMatch(/^Done: Refunded \$30 to acct-17 \(\S{8}\)\.\n$/);
+  expect(await answer).toMatch(/^Done: Refunded \$30 to acct-17, under the key [0-9a-f-]{36}:\S+\.\n$/);
 });

@@ -112,7 +112,10 @@ describe('an agent that this worker lacks', () => {
 
   test('is left to other workers', async () => {
     const { advance } = hostOf([two]);
-    expect(await advance(input)).toEqual({ unable: 'This worker has no agent named "unknown".' });
+    expect(await advance(input)).toEqual({
+      unable:
+        'This worker has no agent named "unknown", only two. The run is left to other workers for 60 s.',
+    });
   });
 
   test('ends its run after a while, by name', async () => {

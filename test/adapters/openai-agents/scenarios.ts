@@ -58,9 +58,11 @@ export function scenario(
 /** Requests to the provider with these instructions. */
 export function asked(instructions: string): JournalEntry[] {
   return provider.requests.filter(({ body }) => {
-    const said = [body['messages'] ?? body['input']].flat() as { content?: unknown }[];
+    const said = [body['messages'] ?? body['input']].flat() as { role?: unknown; content?: unknown }[];
     const [system] = said;
-    return body['instructions'] === instructions || system?.content === instructions;
+    return (
+      body['instructions'] === instructions || (system?.role !== 'user' && system?.content === instructions)
+    );
   });
 }
 
