@@ -1,21 +1,19 @@
 /** What a run goes on from: read by activities, since only a worker can ask another run. */
 import * as wf from '@temporalio/workflow';
-import type { OtherRun, RunRead } from '../src/protocol/advance.ts';
+import type { ChildRun, OtherRun, RunRead } from '../src/protocol/advance.ts';
 import { LAST_RUN, READ_RUN } from '../src/protocol/names.ts';
 import { applicationFailure, failureOf } from './failures.ts';
 
-const OPTIONS: wf.ActivityOptions = {
-  startToCloseTimeout: '2 minutes',
-  // A run that nobody can read is no reason to wait for ever.
-  scheduleToCloseTimeout: '10 minutes',
-  retry: { initialInterval: '1s', maximumInterval: '30s' },
-};
+const RETRY: wf.RetryPolicy = { initialInterval: '1s', maximumInterval: '10s' };
 
-/** @throws ApplicationFailure if that run is not there any more, or is none that can be read */
+/** @throws ApplicationFailure if that run is not there any more, or cannot be read */
 export async function readRun(from: OtherRun): Promise<RunRead> {
   try {
     return await wf.scheduleActivity<RunRead>(READ_RUN, [from], {
-      ...OPTIONS,
+      startToCloseTimeout: '30 seconds',
+      // A run that nobody can read is no reason to wait for ever.
+      scheduleToCloseTimeout: '10 minutes',
+      retry: RETRY,
       summary: `what run ${from.runId} had`,
     });
   } catch (error) {
@@ -24,10 +22,12 @@ export async function readRun(from: OtherRun): Promise<RunRead> {
   }
 }
 
-/** The last run of a workflow id, if it is there and ended badly. */
-export async function lastRunToResume(workflowId: string): Promise<OtherRun | undefined> {
-  const summary = `whether ${workflowId} is to be resumed`;
-  return (
-    (await wf.scheduleActivity<OtherRun | null>(LAST_RUN, [workflowId], { ...OPTIONS, summary })) ?? undefined
-  );
+/** What became of the child of the run that is resumed; waits until it is over. `undefined`: there was none. */
+export async function childOfBefore(workflowId: string): Promise<ChildRun | undefined> {
+  const options = {
+    startToCloseTimeout: '30 seconds',
+    retry: RETRY,
+    summary: `how ${workflowId} ended`,
+  } as const;
+  return (await wf.scheduleActivity<ChildRun | null>(LAST_RUN, [workflowId], options)) ?? undefined;
 }

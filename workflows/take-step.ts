@@ -20,7 +20,7 @@ import {
 } from '../src/records/outcomes.ts';
 import { approvalInFork, decisionOn, refused, settleUncertain, uncertainRule } from './decisions.ts';
 import { activityOutcome } from './failures.ts';
-import { lastRunToResume } from './read-run.ts';
+import { childOfBefore } from './read-run.ts';
 import type { LoopLink } from './loop-link.ts';
 
 /** A step the run has started and has no answer to. */
@@ -114,8 +114,10 @@ async function sleepUntilDue(run: StepContext, step: Step): Promise<Answer> {
 async function child({ asksEffects, reopened }: StepContext, step: Step): Promise<unknown> {
   const { workflowId } = wf.workflowInfo();
   const id = `${workflowId}/${step.name}-${step.key.slice(0, 12)}${step.key.slice(24)}`;
-  // The child of the run that is resumed is resumed too.
-  const from = reopened.has(step.key) ? await lastRunToResume(id) : undefined;
+  // The child of the run that is resumed is resumed too, or was done without its parent.
+  const before = reopened.has(step.key) ? await childOfBefore(id) : undefined;
+  if (before && !before.from) return before.result;
+  const from = before?.from;
   const origin: RunOrigin = { version: 1, ...(from && { from }), ...(asksEffects && { asksEffects }) };
   for (let start = 1; ; start++) {
     try {

@@ -6,9 +6,9 @@ import type { RunOrigin } from '../protocol/advance.ts';
 /** Search attributes that the server sets itself. */
 const RESERVED = /^(BuildIds|Temporal.*)$/;
 
-/** Which run of the workflow id. */
+/** Which run. */
 export interface ResumeOptions {
-  /** @default the last one */
+  /** Only this run is resumed: not one that came after it. @default the last one */
   runId?: string;
 }
 
@@ -49,7 +49,12 @@ export async function resume(
   workflowId: string,
   { runId }: ResumeOptions = {},
 ): Promise<WorkflowHandleWithFirstExecutionRunId> {
-  const run = await describe(client, workflowId, runId);
+  const run = await describe(client, workflowId);
+  if (runId !== undefined && runId !== run.runId) {
+    throw new RunStateError(
+      `Cannot resume run ${runId} of workflow ${workflowId}: run ${run.runId} came after it, and is ${run.status}.`,
+    );
+  }
   if (!hasEndedBadly(run.status)) {
     throw new RunStateError(
       `Cannot resume workflow ${workflowId}: its run ${run.runId} is ${run.status}. What is not over goes on by itself; of a run that completed, a fork can be made.`,
@@ -59,6 +64,8 @@ export async function resume(
     workflowId,
     taskQueue: run.taskQueue,
     args: [null, { version: 1, from: { workflowId, runId: run.runId } } satisfies RunOrigin],
+    // Somebody else may just have resumed it, to its end.
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
     staticSummary: `resumes ${run.runId}`,
   });
 }

@@ -121,6 +121,9 @@ export interface RunOrigin {
   asksEffects?: true;
 }
 
+/** What became of a child: it is to be resumed, or it is done. */
+export type ChildRun = { from: OtherRun } | { from?: undefined; result: unknown };
+
 /** What the activity that reads another run answers. */
 export interface RunRead {
   input: unknown;

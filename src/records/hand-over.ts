@@ -2,6 +2,12 @@
 import type { RunCarry } from '../protocol/advance.ts';
 import type { StepFailure, StepRecord } from '../protocol/step.ts';
 
+/** What a run has that has begun nothing. */
+export function noCarry(chain: string): RunCarry {
+  const approvals = { minted: [], asked: [] };
+  return { version: 1, records: [], chain, approvals, losses: [], sleeps: [], open: [], agentFailures: 0 };
+}
+
 /**
  * For a run that goes on where another failed or was cancelled: all its answers, but for the failure it ended with and
  * those after the last success. A key that was mended must not meet its old 401 again; failures that the loop survived
@@ -34,8 +40,9 @@ export function resumedCarry(carry: RunCarry): RunCarry {
 type Asked = RunCarry['approvals']['asked'][number];
 
 /** What still waits has its time from when it is asked again. */
-function askedAnew([key, { open, ...asked }]: Asked): Asked {
-  if (!open) return [key, asked];
+function askedAnew([key, { open, ...rest }]: Asked): Asked {
+  if (!open) return [key, rest];
+  const { escalated: _escalated, ...asked } = rest;
   const { expiresAt: _expiresAt, ...shown } = open;
   return [key, { ...asked, open: { ...shown, askedAt: 0 } }];
 }
@@ -56,14 +63,11 @@ export function forkedCarry(carry: RunCarry, keep: number): Omit<RunCarry, 'chai
     .filter(([key]) => kept.has(key.split('?')[0]!))
     .map(([key, { open: _open, ...decided }]): Asked => [key, decided]);
   const { divergedAt } = carry;
+  const { chain: _chain, ...nothing } = noCarry('');
   return {
-    version: 1,
+    ...nothing,
     records,
     approvals: { minted: mintedFor(asked.map(([, { id }]) => id)), asked },
-    losses: [],
-    sleeps: [],
-    open: [],
-    agentFailures: 0,
     pinned: records.length,
     ...(divergedAt !== undefined && divergedAt <= records.length && { divergedAt }),
   };

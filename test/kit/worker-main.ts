@@ -79,7 +79,8 @@ function killer(): ActivityInboundCallsInterceptor {
 
 function isAnswered({ events }: History, activityId: string): boolean {
   const all = events ?? [];
-  const scheduled = all.find(
+  // One that was scheduled again under its id.
+  const scheduled = all.findLast(
     (event) => event.activityTaskScheduledEventAttributes?.activityId === activityId,
   );
   return all.some((event) => {

@@ -115,6 +115,50 @@ describe('a run that is resumed', () => {
     await assertReplays(await chainOf(resumed));
   });
 
+  test('that no worker ever had, once and again, goes on from what it was started with', async () => {
+    await using stage = await scene('going-back-agents');
+    const handle = await stage.start('support', 'A-7');
+    await handle.terminate();
+    const first = await resume(await client(), handle.workflowId);
+    await first.terminate();
+    const second = await resume(await client(), handle.workflowId);
+    await stage.spawn();
+    expect(await second.result()).toEqual(all('A-7'));
+    expect(stage.provider.requests).toHaveLength(4);
+  });
+
+  test('waits for a child that outlived its parent, and takes its result', async () => {
+    await using stage = await scene('going-back-agents');
+    const worker = await stage.spawn({ env: { SLOW_CHILD: '3000' } });
+    const handle = await stage.start('delegating', 'A-8');
+    await until(() => stage.tally()['child A-8'], 'the child');
+    await handle.terminate();
+    const resumed = await resume(await client(), handle.workflowId);
+    expect(await resumed.result()).toEqual({ child: 'done A-8' });
+    expect(stage.tally()).toEqual({ 'child A-8': 1 });
+    await worker.kill();
+  });
+
+  test('is resumed once: not again when that completed, nor by the name of the run before', async () => {
+    await using stage = await scene('going-back-agents');
+    const broken = await stage.spawn({ env: { BROKEN: 'yes' } });
+    const handle = await stage.start('support', 'A-9');
+    await failed(handle);
+    await broken.kill();
+    await stage.spawn();
+    const runId = handle.firstExecutionRunId;
+    const both = await Promise.allSettled(
+      [1, 2].map(async () => await resume(await client(), handle.workflowId, { runId })),
+    );
+    expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    expect(await (await client()).workflow.getHandle(handle.workflowId).result()).toEqual(all('A-9'));
+    await expect(resume(await client(), handle.workflowId, { runId })).rejects.toMatchObject({
+      name: 'RunStateError',
+      message: expect.stringContaining('came after it'),
+    });
+    expect(refunds(stage, 'A-9').map(([, times]) => times)).toEqual([1]);
+  });
+
   test('is refused while it runs, once it completed, and when the server does not know it', async () => {
     await using stage = await scene('going-back-agents');
     const handle = await stage.start('support', 'A-4');

@@ -56,7 +56,7 @@ describe('a run that is resumed', () => {
       minted: [['refund', 2]] as [string, number][],
       asked: [
         ['k1', { id: 'refund-1', decision }],
-        ['k2', { id: 'refund-2', open }],
+        ['k2', { id: 'refund-2', open, escalated: 'approve' }],
       ] as RunCarry['approvals']['asked'],
     };
     expect(resumedCarry(carryOf({ approvals })).approvals).toEqual({
