@@ -24,6 +24,8 @@ export interface AdapterFixture {
   preload?: string;
   /** Recorded steps of an undisturbed run of `steps`. */
   steps: number;
+  /** Killed at some steps only: a version beside one that is killed at all of them. */
+  killSome?: boolean;
   /** What not every framework has, and the module then has an agent for. */
   extras?: {
     /**
@@ -130,6 +132,11 @@ export function eachStep(steps: number): KillAt[] {
   return (['before', 'after'] as const).flatMap((when) =>
     Array.from({ length: steps }, (_, i) => ({ step: i + 1, when })),
   );
+}
+
+/** Every other of them, before one and after the next: for what goes the same way as what is killed at each. */
+export function someSteps(steps: number): KillAt[] {
+  return eachStep(steps).filter(({ step, when }) => (step % 2 === 0) === (when === 'after'));
 }
 
 /** Four at a time: each is mostly waiting for a dead process to be noticed. */

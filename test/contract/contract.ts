@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { approve, records, reject, waiting } from '../../src/index.ts';
 import { assertReplays, chainOf, client, eventsOf, repeatedSteps, unique, until } from '../kit/temporal.ts';
 import type { WorkerProcess } from '../kit/workers.ts';
-import { type AdapterFixture, contractScene, eachStep, inGroups } from './contract-scene.ts';
+import { type AdapterFixture, contractScene, eachStep, inGroups, someSteps } from './contract-scene.ts';
 
 /** `temporal.api.enums.v1.WorkflowTaskFailedCause`. */
 const UNHANDLED_COMMAND = 'WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND';
 
 export function testAdapter(fixture: AdapterFixture): void {
-  const { name, module, steps } = fixture;
+  const { name, module, steps, killSome } = fixture;
   const scene = contractScene(fixture);
   const { crash, spawn, start, callsOf, bodiesOf } = scene;
 
@@ -26,7 +26,7 @@ export function testAdapter(fixture: AdapterFixture): void {
       expect(new Set(Object.values(whole.bodies))).toEqual(new Set([1]));
     });
 
-    test.each(inGroups(eachStep(steps)))(
+    test.each(inGroups(killSome ? someSteps(steps) : eachStep(steps)))(
       'ends the same, and nothing answered is done again, killed at %j',
       async (group) => {
         for (const [i, run] of (await Promise.all(group.map(async (kill) => await crash(kill)))).entries()) {

@@ -26,7 +26,7 @@ async function forget({ client }: BlobScene, workflowId: string, runId: string):
   await until(async () => !(await isKnown()), 'forgotten');
 }
 
-test('what a run kept is removed once the server has forgotten it; of an id that is used again, chain by chain', async () => {
+test.concurrent('what a run kept is removed once the server has forgotten it; of an id that is used again, chain by chain', async () => {
   await using stage = await blobScene('payload-agents');
   await stage.spawn();
   const workflowId = unique('again');
@@ -51,7 +51,7 @@ test('what a run kept is removed once the server has forgotten it; of an id that
   expect(await sizes(stage)).toEqual([3]);
 });
 
-test('what a fork began with stays as long as the fork, and memory stays for ever', async () => {
+test.concurrent('what a fork began with stays as long as the fork, and memory stays for ever', async () => {
   await using stage = await blobScene('payload-agents');
   await stage.spawn();
   const memory = new MemoryStore(stage.store).getOrCreate('ann');
