@@ -29,8 +29,13 @@ export async function askApprovals({ interruptions = [], state }: Interruptible)
   await Promise.all(
     interruptions.map(async (item) => {
       const name = item.name ?? 'tool';
-      const { action, operation } = item.rawItem as { action?: unknown; operation?: unknown };
-      const input = parsed(item.arguments) ?? action ?? operation;
+      const { action, operation, providerData } = item.rawItem as {
+        action?: unknown;
+        operation?: unknown;
+        /** Where a call that the provider makes has its arguments. */
+        providerData?: { arguments?: string };
+      };
+      const input = parsed(item.arguments ?? providerData?.arguments) ?? action ?? operation;
       const { approved, reason } = await askStep<Decision>({
         kind: 'approval',
         name,
