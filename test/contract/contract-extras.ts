@@ -4,7 +4,7 @@ import { approve, records } from '../../src/index.ts';
 import { assertReplays, chainOf, repeatedSteps, unique } from '../kit/temporal.ts';
 import { untilWaiting, untilWaitingOrOver } from '../kit/waiting-runs.ts';
 import type { KillAt } from '../kit/workers.ts';
-import { type AdapterFixture, contractScene, eachStep, inGroups } from './contract-scene.ts';
+import { type AdapterFixture, contractScene, eachStep, inGroups, someSteps } from './contract-scene.ts';
 
 export function testExtras(fixture: AdapterFixture): void {
   const { name, extras = {} } = fixture;
@@ -12,7 +12,7 @@ export function testExtras(fixture: AdapterFixture): void {
   const { memory, mcp, streaming } = extras;
   if (memory !== undefined)
     describe(`${name}: a conversation that outlives the run`, () => {
-      test.each(inGroups(eachStep(memory)))(
+      test.each(inGroups(someSteps(memory)))(
         'is read and written once, killed in its second run at %j',
         async (group) => {
           const heard = async ({ step, when }: KillAt) => {
@@ -51,7 +51,7 @@ export function testExtras(fixture: AdapterFixture): void {
         );
       });
 
-      test.each(inGroups(eachStep(mcp)))(
+      test.each(inGroups(someSteps(mcp)))(
         'are not called again for an answer, killed at %j',
         async (group) => {
           const runs = await Promise.all(group.map(async (kill) => await crash(kill, 'shops')));
