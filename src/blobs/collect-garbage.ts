@@ -4,7 +4,7 @@ import type { Duration } from '@temporalio/common';
 import { msToNumber } from '@temporalio/common/lib/time.js';
 import { UnsupportedError } from '../errors/index.ts';
 import type { BlobEntry, BlobStore } from './blob-store.ts';
-import { namespacePrefix, ownerOf, PAYLOADS, READERS, readersOf } from './run-blobs.ts';
+import { namespacePrefix, OWNER, ownerOf, PAYLOADS, READERS, readersOf } from './run-blobs.ts';
 
 /** What may be removed. */
 export interface CollectOptions {
@@ -46,8 +46,9 @@ export async function collectBlobs(
     for (const folder of folders.filter((each) => each !== OWNER)) {
       // Read once more: a client may just have written again what was old.
       const entries = needed.has(folder) ? [] : await listed(blobs, `${prefix}${folder}/`);
-      kept ||= entries.length === 0 || entries.some(({ writtenAt }) => writtenAt > before);
-      if (entries.some(({ writtenAt }) => writtenAt > before)) continue;
+      const isYoung = entries.some(({ writtenAt }) => writtenAt > before);
+      kept ||= entries.length === 0 || isYoung;
+      if (isYoung) continue;
       for (const { key, size } of entries) {
         if (!dryRun) await blobs.delete(key);
         collected.blobs++;
@@ -59,9 +60,6 @@ export async function collectBlobs(
   }
   return collected;
 }
-
-/** Not a folder, but what says whose all others are. */
-const OWNER = 'owner';
 
 /** The folders of each owner, in the order of their names; a list is in the order of keys. */
 async function* byOwner(blobs: BlobStore, space: string): AsyncIterable<[prefix: string, folders: string[]]> {

@@ -1,13 +1,16 @@
 /** Where the blobs of a run are: together by workflow id and chain, each named by what it holds. */
-import { createHash } from 'node:crypto';
 import { BlobNotFoundError, DeclarationError } from '../errors/index.ts';
 import type { BlobStore } from './blob-store.ts';
+import { sha256 } from './sha256.ts';
 
 /** The folder of what belongs to a workflow id, and to no chain that is known as it is written. */
 export const PAYLOADS = 'payloads';
 
 /** The folder of notes about who reads what. */
 export const READERS = 'readers';
+
+/** Not a folder, but what says whose all others are. */
+export const OWNER = 'owner';
 
 /** Whose blobs they are. */
 export interface RunOwner {
@@ -28,7 +31,7 @@ function ownerPrefix({ namespace, workflowId }: RunOwner): string {
 /** Whose blobs are under a prefix; `undefined` if that cannot be read. */
 export async function ownerOf(blobs: BlobStore, prefix: string): Promise<RunOwner | undefined> {
   try {
-    return JSON.parse(new TextDecoder().decode(await blobs.get(`${prefix}owner`))) as RunOwner;
+    return JSON.parse(new TextDecoder().decode(await blobs.get(`${prefix}${OWNER}`))) as RunOwner;
   } catch (error) {
     if (error instanceof BlobNotFoundError || error instanceof SyntaxError) return undefined;
     throw error;
@@ -95,7 +98,7 @@ export async function tellOwner(blobs: BlobStore, { namespace, workflowId }: Run
   const known = told.get(blobs) ?? new Map<string, number>();
   if (Date.now() - (known.get(prefix) ?? 0) < TOLD_FOR_MS) return;
   const owner = JSON.stringify({ namespace, workflowId });
-  await blobs.putIfAbsent(`${prefix}owner`, new TextEncoder().encode(owner));
+  await blobs.putIfAbsent(`${prefix}${OWNER}`, new TextEncoder().encode(owner));
   if (known.size >= TOLD_AT_MOST) known.clear();
   told.set(blobs, known.set(prefix, Date.now()));
 }
@@ -116,8 +119,4 @@ export async function bytesAt(blobs: BlobStore, key: string): Promise<Uint8Array
       { cause: error },
     );
   }
-}
-
-function sha256(data: string | Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex');
 }

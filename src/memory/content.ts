@@ -1,6 +1,6 @@
 /** Contents as they are kept and hashed. */
-import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
+import { sha256 } from '../blobs/sha256.ts';
 import { NotRecordableError, PayloadTooLargeError } from '../errors/index.ts';
 import { MAX_MEMORY_BYTES } from '../protocol/limits.ts';
 import { whatJsonChanges } from './exact-json.ts';
@@ -38,11 +38,6 @@ export function parseJson(path: string, text: string): unknown {
       cause: error,
     });
   }
-}
-
-/** SHA-256 in hex. */
-export function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }
 
 function content(path: string, text: string): Content {

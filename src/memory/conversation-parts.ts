@@ -2,7 +2,8 @@
 import canonicalize from 'canonicalize';
 import { BlobStoreError, ConcurrencyError, NotRecordableError } from '../errors/index.ts';
 import { MAX_MEMORY_BYTES } from '../protocol/limits.ts';
-import { sha256, textContent } from './content.ts';
+import { sha256 } from '../blobs/sha256.ts';
+import { textContent } from './content.ts';
 import type { StoredItems } from './conversation-blocks.ts';
 import { whatJsonChanges } from './exact-json.ts';
 import type { Attempt, Draft, Versions } from './versions.ts';

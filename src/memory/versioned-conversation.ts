@@ -1,5 +1,6 @@
 import { ConcurrencyError } from '../errors/index.ts';
-import { jsonContent, sha256 } from './content.ts';
+import { sha256 } from '../blobs/sha256.ts';
+import { jsonContent } from './content.ts';
 import type { Conversation, ConversationFork, ConversationState, ConversationWrite } from './conversation.ts';
 import { apply, type Block, plan, type Snapshot } from './conversation-blocks.ts';
 import { ConversationParts, GROUP_BYTES, itemTexts } from './conversation-parts.ts';

@@ -2,7 +2,8 @@
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { open, seal, type Sealing } from '../blobs/sealed.ts';
 import { BlobNotFoundError, BlobStoreError, ConcurrencyError } from '../errors/index.ts';
-import { type Content, sha256 } from './content.ts';
+import { sha256 } from '../blobs/sha256.ts';
+import type { Content } from './content.ts';
 import type { MemoryContent, MemoryVersion } from './memory.ts';
 
 /** Versions count down in the keys of their blobs, so that a list begins with the newest. */

@@ -63,8 +63,8 @@ export function callOutcome(
 
 /**
  * What the final failure of a tool's activity means.
- * `again`: its worker shut down, does not know it or cannot read its arguments; that counts for nothing. `uncertain`: its worker vanished, and
- * only a person or the declared rule can say what to do. `record`: it is the answer.
+ * `again`: its worker shut down, does not know it or cannot read its arguments; that counts for nothing. `uncertain`: its
+ * worker vanished, and only a person or the declared rule can say what to do. `record`: it is the answer.
  */
 export function toolOutcome(
   failure: ActivityOutcome,

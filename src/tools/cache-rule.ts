@@ -1,8 +1,8 @@
 /** When an answer of a tool may be used again. */
 import type { Duration } from '@temporalio/common';
-import { msToNumber } from '@temporalio/common/lib/time.js';
 import { DeclarationError } from '../errors/index.ts';
 import { assertKnownOptions } from '../known-options.ts';
+import { isDuration } from './retries-and-timeouts.ts';
 
 /** How answers are shared between runs. */
 export interface CacheOptions<Args = any> {
@@ -32,7 +32,8 @@ export function assertCacheRule(
   const cannot = `Cannot declare tool ${name}`;
   if (typeof rule === 'object' && rule !== null) {
     assertKnownOptions(rule, OPTIONS, `${cannot}: in "cache"`);
-    if (rule.ttl !== undefined) assertDuration(cannot, rule.ttl);
+    if (rule.ttl !== undefined && !isDuration(rule.ttl))
+      throw new DeclarationError(`${cannot}: "cache.ttl" must be a duration such as '1 hour'.`);
   } else if (rule !== 'auto' && rule !== 'run') {
     throw new DeclarationError(`${cannot}: "cache" must be 'auto', 'run', 'off' or { ttl, version, key }.`);
   }
@@ -41,13 +42,4 @@ export function assertCacheRule(
       `${cannot}: what needs a person's approval, or a rule for when its worker vanished, has an effect, and its answer cannot be used again. Leave out "cache".`,
     );
   }
-}
-
-function assertDuration(cannot: string, ttl: Duration): void {
-  try {
-    if (msToNumber(ttl) > 0) return;
-  } catch {
-    // Said below.
-  }
-  throw new DeclarationError(`${cannot}: "cache.ttl" must be a duration such as '1 hour'.`);
 }

@@ -25,7 +25,8 @@ export function retryPolicy(retries: number | RetryPolicy): RetryPolicy {
   return typeof retries === 'number' ? { maximumAttempts: retries + 1 } : retries;
 }
 
-function isDuration(value: Duration): boolean {
+/** Whether it is a duration above 0, in milliseconds or as a text. */
+export function isDuration(value: Duration): boolean {
   try {
     return msToNumber(value) > 0;
   } catch {

@@ -1,5 +1,4 @@
 /** Answers of tools that are used again: by other runs, and by other calls of the same one. */
-import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LoadedDataConverter } from '@temporalio/common';
 import { msToNumber } from '@temporalio/common/lib/time.js';
@@ -7,6 +6,7 @@ import { withoutBlobCodec } from '../blobs/blob-codec.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { chainFolder, tellOwner } from '../blobs/run-blobs.ts';
 import { open, seal } from '../blobs/sealed.ts';
+import { sha256 } from '../blobs/sha256.ts';
 import { DeclarationError } from '../errors/index.ts';
 import { digest } from '../loop/fingerprint.ts';
 import { assertRecordable } from '../loop/recordable.ts';
@@ -101,8 +101,7 @@ export class ToolCache {
     const body = String(execute);
     const call = { name, version, schema: jsonSchema, body, input, args, cacheVersion: rule?.version, own };
     if (cache === 'run') return `${chainFolder({ namespace, workflowId }, chain)}/cache-${digest(call)}`;
-    const space = createHash('sha256').update(namespace).digest('hex');
-    return `cache/${space}/${name.toLowerCase()}/${digest(call)}`;
+    return `cache/${sha256(namespace)}/${name.toLowerCase()}/${digest(call)}`;
   }
 
   async #readOrRun(
