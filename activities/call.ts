@@ -16,14 +16,16 @@ import { cancellationOf, isWorkerShutdown, workerShutdown } from './worker-shutd
  * taken for a dead one pays nothing twice; where the loop is not, it answers `moved`.
  */
 export function createCall(host: LoopHost) {
-  return async (): Promise<CallResult> => {
+  return async (edited?: { arguments: unknown }): Promise<CallResult> => {
     const context = Context.current();
     const { activityId: key, activityType, workflowExecution, startToCloseTimeoutMs } = context.info;
     const { runId } = workflowExecution!;
     const id = `${runId}/${key}`;
     const loop = host.find(runId);
     const of = loop && { title: loop.titleOf(key), chain: loop.chain };
-    const call = host.calls.join(id, loop?.closure(key), startToCloseTimeoutMs, of);
+    const closure = loop?.closure(key);
+    const run = closure && ((signal: AbortSignal) => closure(signal, edited));
+    const call = host.calls.join(id, run, startToCloseTimeoutMs, of);
     if (!call) return { moved: true };
     try {
       return await whileHeartbeating(async () => {

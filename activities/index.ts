@@ -29,13 +29,15 @@ export function hostActivities(host: LoopHost): Activities {
   return { [TURN]: call, [STEP]: call, [CALL]: call, [AWAIT_LOOP]: createAwaitLoop(host) };
 }
 
-/** One activity a tool, by the tool's name. */
+/** One activity a tool, by the tool's name; not for those that suspend, which are workflows. */
 export function toolActivities(
   tools: Iterable<Tool<any, any, any>>,
   storage: RunStorage,
   host?: LoopHost,
 ): Activities {
   return Object.fromEntries(
-    [...tools].map((tool) => [tool.options.name, createToolActivity(tool, storage, host)]),
+    [...tools]
+      .filter(({ options: { suspends } }) => !suspends)
+      .map((tool) => [tool.options.name, createToolActivity(tool, storage, host)]),
   );
 }

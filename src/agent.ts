@@ -1,4 +1,5 @@
 import type { Duration, RetryPolicy } from '@temporalio/common';
+import { approvedStart } from './approved-start.ts';
 import { AgentInputError, AgentOutputError, DeclarationError } from './errors/index.ts';
 import { sayDurabilityIsOff } from './durability-off.ts';
 import { askStep } from './loop/ask.ts';
@@ -7,6 +8,7 @@ import { assertRecordable } from './loop/recordable.ts';
 import type { RunSettings } from './protocol/advance.ts';
 import { assertKnownOptions } from './known-options.ts';
 import { NAME_PATTERN } from './protocol/names.ts';
+import { type ApprovalRule, assertApprovalRule } from './tools/approval-rule.ts';
 import { type Schema, validate } from './tools/schema.ts';
 
 /** What an agent's function gets beside its input. */
@@ -32,6 +34,11 @@ export interface AgentOptions {
   turnTimeout?: Duration;
   /** Where the agent runs when another agent starts it. @default that agent's task queue */
   taskQueue?: string;
+  /**
+   * A person must approve each run before any of its code runs, whoever starts it: as a tool's `requiresApproval`, of its
+   * input. Its id is `start-1`. A rejected run fails with AgentRejectedError. @default false
+   */
+  requiresApproval?: ApprovalRule<any>;
 }
 
 /**
@@ -56,6 +63,7 @@ const OPTIONS = new Set<keyof AgentOptions>([
   'turnRetry',
   'turnTimeout',
   'taskQueue',
+  'requiresApproval',
 ]);
 
 /**
@@ -81,6 +89,7 @@ export function agent<Input, Output>(
     );
   }
   assertKnownOptions(options, OPTIONS, `Cannot declare agent ${name}`);
+  assertApprovalRule(`Cannot declare agent ${name}`, options.requiresApproval);
   const { retries, turnRetry, turnTimeout, taskQueue } = options;
   const fit = async (input: unknown): Promise<unknown> =>
     options.input
@@ -91,7 +100,7 @@ export function agent<Input, Output>(
         )
       : input;
   const execute = async (input: unknown, context: AgentContext): Promise<unknown> => {
-    const given = await fit(input);
+    const given = await approvedStart(name, options, await fit(input), fit);
     const output = await run(given as Input, context);
     const result = options.output
       ? await validate(

@@ -12,10 +12,10 @@ export function sayDurabilityIsOff(): void {
   );
 }
 
-/** Says each time that a tool runs unapproved, because there is no run that could wait for a person. */
-export function sayNobodyApproves(tool: string): void {
+/** Says each time that a tool or an agent runs unapproved, because there is no run that could wait for a person. */
+export function sayNobodyApproves(what: string): void {
   process.emitWarning(
-    `Tool ${tool} requires approval, and runs without one: it was called outside a Temporal run.`,
+    `${what} requires approval, and runs without one: it was called outside a Temporal run.`,
     {
       type: 'TemporalAgents',
       code: 'NOT_APPROVED',

@@ -5,6 +5,7 @@ export type { Tool, ToolChanges, ToolContext, ToolDecorator, ToolOptions } from 
 export type { ApprovalOptions, ApprovalPrompt, ApprovalRule, Escalation } from './tools/approval-rule.ts';
 export type { CacheOptions, CacheRule } from './tools/cache-rule.ts';
 export { ask, type AskOptions } from './ask.ts';
+export { inbox, type NextMessageOptions } from './inbox.ts';
 export { sleep, step, type StepCallOptions } from './step.ts';
 export { memory } from './memory/run-memory.ts';
 export { MemoryStore, type MemoryStoreOptions } from './memory/memory-store.ts';

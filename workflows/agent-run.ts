@@ -3,7 +3,7 @@
  * some worker process asks for them. Every decision that can be made without Temporal is in `src/records`.
  */
 import * as wf from '@temporalio/workflow';
-import type { Advance, LoopEnd, RunCarry, RunOrigin, RunRead } from '../src/protocol/advance.ts';
+import type { Advance, LoopEnd, Nesting, RunCarry, RunOrigin, RunRead } from '../src/protocol/advance.ts';
 import {
   DRAIN_AT_EVENTS,
   MAX_BATCH_BYTES,
@@ -13,20 +13,23 @@ import {
   MAX_STORED_CARRY_BYTES,
 } from '../src/protocol/limits.ts';
 import { CARRY_QUERY } from '../src/protocol/names.ts';
-import { answer, approve, records as recordsQuery, reject, waiting } from '../src/protocol/signals.ts';
+import { records as recordsQuery } from '../src/protocol/signals.ts';
 import type { StepFailure } from '../src/protocol/step.ts';
 import { Approvals } from '../src/records/approvals.ts';
+import { Inbox } from '../src/records/inbox.ts';
 import { agentBackoff, isWatched } from '../src/records/outcomes.ts';
 import { runDetails } from '../src/records/run-details.ts';
 import { jsonBytes, largestRecord, RunRecords } from '../src/records/run-records.ts';
-import { readRun } from './read-run.ts';
+import { Doors } from './doors.ts';
 import { applicationFailure } from './failures.ts';
 import { LoopLink } from './loop-link.ts';
-import { handleSignal } from './raw-signals.ts';
+import { startOf, wellFormed } from './start-of-run.ts';
 import { Steps } from './steps.ts';
 import type { StepContext } from './take-step.ts';
 
 const CANCEL_GRACE = '10 seconds';
+/** How long a run that is over waits until its parent knows what became of decisions. */
+const TELL_GRACE = '10 seconds';
 /** How long a run that is over waits for tools that may have an effect, so that a resumed run has their records. */
 const EFFECTS_GRACE = '2 minutes';
 
@@ -41,34 +44,6 @@ export async function agentRun(input?: unknown, from?: RunCarry | RunOrigin): Pr
   return await wf.CancellationScope.nonCancellable(() => run.drive());
 }
 
-/** Whoever starts a run can give it a second argument; one that is no such thing ends the run, not each of its tasks. */
-function wellFormed(from: RunCarry | RunOrigin): RunCarry | RunOrigin {
-  const lists =
-    'records' in from ? [from.records, from.open, from.losses, from.sleeps, from.approvals?.asked] : [];
-  const other = 'from' in from ? from.from : undefined;
-  const named = other === undefined || (isText(other?.workflowId) && isText(other.runId));
-  if (lists.every(Array.isArray) && named) return from;
-  const message = 'The second argument of an agent is set by continue-as-new, resume and fork alone.';
-  throw applicationFailure({ name: 'DeclarationError', message });
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
-}
-
-/** The input and the records a run starts with. */
-async function startOf(
-  input: unknown,
-  from: RunCarry | RunOrigin | undefined,
-): Promise<[unknown, Partial<RunCarry> | undefined]> {
-  if (!from || 'records' in from) return [input, from];
-  const asksEffects = from.asksEffects && { asksEffects: from.asksEffects };
-  if (!from.from) return [input, asksEffects];
-  const read = await readRun(from.from);
-  // A fork may have an input of its own.
-  return [input ?? read.input, { ...read.carry, ...asksEffects }];
-}
-
 class AgentRun {
   readonly #agent = wf.workflowInfo().workflowType;
   readonly #input: unknown;
@@ -76,6 +51,10 @@ class AgentRun {
   /** Records that came from the run before. */
   readonly #carried: number;
   readonly #approvals: Approvals;
+  readonly #inbox: Inbox;
+  readonly #doors: Doors;
+  /** Where it stands, if it is a child. */
+  readonly #nesting: Nesting | undefined;
   readonly #context: StepContext;
   readonly #link: LoopLink;
   readonly #steps: Steps;
@@ -92,11 +71,24 @@ class AgentRun {
     const records = new RunRecords(carry?.records);
     const body = this.#body;
     const chain = carry?.chain ?? wf.workflowInfo().firstExecutionRunId;
-    const link = new LoopLink({ agent: this.#agent, chain, input, records, body });
+    const inbox = new Inbox(carry?.inbox);
+    const nesting = carry?.nesting;
+    const { idempotencyKey } = nesting ?? {};
+    const link = new LoopLink({ agent: this.#agent, chain, input, records, inbox, idempotencyKey, body });
     this.#input = input;
     this.#records = records;
     this.#carried = records.size;
-    this.#approvals = new Approvals(carry?.approvals);
+    this.#approvals = new Approvals(carry?.approvals, nesting?.path);
+    this.#inbox = inbox;
+    this.#nesting = nesting;
+    this.#doors = new Doors({
+      approvals: this.#approvals,
+      inbox,
+      link,
+      nesting,
+      askedNow: (key) => this.#steps.askedNow(key),
+      changed: () => this.#describe(),
+    });
     this.#agentFailures = carry?.agentFailures ?? 0;
     this.#link = link;
     this.#context = {
@@ -104,6 +96,9 @@ class AgentRun {
       link,
       askedNow: (key) => this.#steps.askedNow(key),
       approvals: this.#approvals,
+      inbox,
+      parent: this.#doors,
+      labels: new Map(carry?.labels),
       describe: () => this.#describe(),
       losses: new Map(carry?.losses),
       sleeps: new Map(carry?.sleeps),
@@ -113,21 +108,10 @@ class AgentRun {
       asksEffects: carry?.asksEffects === true,
     };
     this.#steps = new Steps({ records, context: this.#context, body, carry });
-    for (const signal of [approve, reject, answer]) {
-      handleSignal(signal.name, (payload) => {
-        const refusal = this.#approvals.decide(signal.name, payload, Date.now());
-        if (refusal !== undefined) wf.log.warn(`Signal ${signal.name} refused: ${refusal}`);
-        this.#describe();
-      });
-    }
     this.#pinned = carry?.pinned;
+    this.#doors.open();
     wf.setHandler(wf.defineQuery(CARRY_QUERY), (): RunRead => ({ input, carry: this.#carry() }));
     wf.setHandler(recordsQuery, () => records.list);
-    wf.setHandler(waiting, () => ({
-      approvals: this.#pending(),
-      questions: this.#questions(),
-      refused: this.#approvals.refused,
-    }));
     wf.CancellationScope.current().cancelRequested.catch(() => {
       link.cancelling = true;
     });
@@ -187,7 +171,7 @@ class AgentRun {
   async #restarts(end: LoopEnd): Promise<boolean> {
     const link = this.#link;
     if (!end.failure || end.final || link.cancelling) return false;
-    if (this.#agentFailures >= (link.settings.agentRetries ?? 2)) return false;
+    if (this.#agentFailures >= (this.#nesting?.retries ?? link.settings.agentRetries ?? 2)) return false;
     this.#agentFailures++;
     wf.log.warn(`Agent ${this.#agent} failed and is started again: ${end.failure.message}`);
     await wf.condition(() => link.cancelling, agentBackoff(this.#agentFailures));
@@ -199,7 +183,9 @@ class AgentRun {
     this.#failure = end.failure;
     const mustEnd = this.#steps.withdraw(end.failure ? 'failure' : 'success');
     this.#link.grantAll();
+    this.#doors.refuseUnread();
     this.#describe();
+    await wf.condition(() => this.#doors.allTold, TELL_GRACE);
     const grace = this.#link.cancelling ? CANCEL_GRACE : EFFECTS_GRACE;
     await wf.condition(() => !mustEnd.some((key) => this.#steps.has(key)), grace);
     await this.#traceArrived();
@@ -221,7 +207,7 @@ class AgentRun {
   /** The steps just handed out are asked again by the next run's loop. Returns if the records are too large for that. */
   async #continueAsNew(): Promise<void> {
     await wf.condition(() => this.#steps.onlyWait());
-    await wf.condition(wf.allHandlersFinished);
+    await wf.condition(() => wf.allHandlersFinished() && this.#doors.allTold);
     await this.#traceArrived();
     const carry = this.#carry();
     const bytes = jsonBytes(carry);
@@ -234,7 +220,8 @@ class AgentRun {
 
   /** What the next run of the chain starts with, or one that goes on from this one. */
   #carry(): RunCarry {
-    const { chain, losses, sleeps, reopened, asksEffects } = this.#context;
+    const { chain, losses, sleeps, reopened, asksEffects, labels } = this.#context;
+    const inbox = this.#inbox.unread;
     const { open, divergedAt } = this.#steps;
     const underWay = [...this.#context.underWay, ...this.#context.started];
     return {
@@ -251,6 +238,9 @@ class AgentRun {
       ...(underWay.length > 0 && { underWay }),
       ...(reopened.size > 0 && { reopened: [...reopened] }),
       ...(asksEffects && { asksEffects }),
+      ...(this.#nesting && { nesting: this.#nesting }),
+      ...(labels.size > 0 && { labels: [...labels] }),
+      ...(inbox.length > 0 && { inbox }),
       ...(this.#failure && { failure: this.#failure }),
     };
   }
@@ -276,22 +266,16 @@ class AgentRun {
     if (full) throw applicationFailure(this.#tooLarge);
   }
 
-  #pending() {
-    return this.#approvals.pending((key) => this.#steps.askedNow(key.split('?')[0]!));
-  }
-
-  #questions() {
-    return this.#approvals.questions((key) => this.#steps.askedNow(key));
-  }
-
   #describe(): void {
+    this.#doors.noteChange();
     wf.setCurrentDetails(
       runDetails({
         records: this.#records.list,
         inFlight: this.#steps.list(),
-        approvals: this.#pending(),
-        questions: this.#questions(),
+        approvals: this.#doors.approvals,
+        questions: this.#doors.questions,
         refused: this.#approvals.refused,
+        unread: this.#inbox.unread.length,
       }),
     );
   }

@@ -1,6 +1,6 @@
 /** What a run waits for a person with: a decision on a step, and on what nobody knows the outcome of. */
 import * as wf from '@temporalio/workflow';
-import type { OnUncertain, Step, StepApproval, StepFailure } from '../src/protocol/step.ts';
+import type { EditedArguments, OnUncertain, Step, StepApproval, StepFailure } from '../src/protocol/step.ts';
 import type { Answer, InFlight, StepContext } from './take-step.ts';
 
 /** What a run that goes on from the middle of another asks before it does again what may have an effect: a person. */
@@ -47,14 +47,17 @@ async function expireAt(run: StepContext, key: string, expiresAt: number): Promi
   }
 }
 
-export async function refused(
+/** Whether a step may be started, and with what: as it was asked, or as a person changed it. */
+export async function approved(
   run: StepContext,
   flight: InFlight,
   approval: StepApproval,
-): Promise<StepFailure | undefined> {
+): Promise<{ refusal: StepFailure } | { refusal?: undefined; edited?: EditedArguments }> {
   const decision = await decisionOn(run, flight, flight.step.key, approval);
-  if (decision.approved) return undefined;
-  return { name: 'ToolRejectedError', message: decision.reason ?? `${flight.step.name} was not approved.` };
+  const { reason = `${flight.step.name} was not approved.`, arguments: changed, by } = decision;
+  if (!decision.approved) return { refusal: { name: 'ToolRejectedError', message: reason } };
+  if (changed === undefined) return {};
+  return { edited: { arguments: changed, ...(by !== undefined && { by }) } };
 }
 
 /** Nobody knows whether the step had its effect. `undefined`: run it again. */

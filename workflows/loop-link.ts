@@ -20,6 +20,9 @@ export interface LoopLinkOptions {
   chain: string;
   input: unknown;
   records: RunRecords;
+  inbox: { readonly count: number };
+  /** Of the call that this run is, if it is a tool's. */
+  idempotencyKey: string | undefined;
   /** Everything a cancel of the run reaches. */
   body: wf.CancellationScope;
 }
@@ -56,6 +59,8 @@ export class LoopLink {
   #awaitsTrace: string | undefined;
   /** What the loop asked along with the answer to a step. */
   #ahead: (Ahead & { key: string }) | undefined;
+  /** How many messages the last answer of the loop took account of. */
+  messagesTaken = 0;
   cancelling = false;
   cancelSent = false;
   watching = false;
@@ -132,7 +137,7 @@ export class LoopLink {
   async advance({ inFlight, open, divergedAt, pinned }: LinkState): Promise<Advance> {
     const builds = this.epoch === undefined || this.isLost();
     const from = builds ? 0 : this.from;
-    const { agent, chain, input, records } = this.#options;
+    const { agent, chain, input, records, inbox, idempotencyKey } = this.#options;
     const got = await advance({
       [LOCAL_INPUT]: 1,
       agent,
@@ -143,10 +148,12 @@ export class LoopLink {
       inFlight,
       pokes: this.#pokes,
       acts: this.#actsAsked > this.#actsGranted ? this.#actsAsked : 0,
+      ...(inbox.count > 0 && { messages: inbox.count }),
       ...this.#task(),
       ...(builds
         ? {
             chain,
+            ...(idempotencyKey !== undefined && { idempotencyKey }),
             pending: open.map(([key]) => key),
             pendingChanged: open.filter(([, changed]) => changed).map(([key]) => key),
             ...(divergedAt !== undefined && { divergedAt }),
@@ -239,11 +246,13 @@ export class LoopLink {
     if (this.#deaths > 0) this.#deaths--;
   }
 
-  #note({ took: { records = 0, pokes = 0, acts = 0, cancel } = {}, steps = [], end }: Advance): void {
+  #note({ took = {}, steps = [], end }: Advance): void {
+    const { records = 0, pokes = 0, acts = 0, messages = 0, cancel } = took;
     if (steps.length > 0 || end) this.#deaths = 0;
     this.from = records;
     this.#pokesTaken = Math.max(this.#pokesTaken, pokes);
     this.#actsGranted = Math.max(this.#actsGranted, acts);
+    this.messagesTaken = Math.max(this.messagesTaken, messages);
     for (const { no } of steps) this.#seen = Math.max(this.#seen, no);
     if (!cancel) return;
     this.cancelSent = true;

@@ -1,7 +1,7 @@
 /** Signals whose payload nobody may be able to read: the SDK would fail the task, and each one after it, for ever. */
 import { defaultPayloadConverter, type RawValue, rawValueTypeInfo } from '@temporalio/common';
 import * as wf from '@temporalio/workflow';
-import { Unreadable } from '../src/records/approvals.ts';
+import { Unreadable } from '../src/records/refusals.ts';
 
 /** Handles a signal with its payload, or with why that cannot be read. */
 export function handleSignal(name: string, handler: (payload: unknown) => void): void {

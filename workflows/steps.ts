@@ -8,6 +8,9 @@ import { failureOf } from './failures.ts';
 import type { LoopLink } from './loop-link.ts';
 import { type Answer, type InFlight, type StepContext, takeStep } from './take-step.ts';
 
+/** What waits in a run that goes on as a new one. */
+const LONG = new Set<Step['kind']>(['approval', 'sleep', 'message']);
+
 export interface StepsOptions {
   records: RunRecords;
   context: StepContext;
@@ -81,7 +84,7 @@ export class Steps {
   }
 
   onlyWait(): boolean {
-    return [...this.#inFlight.values()].every(({ doing }) => doing === 'approval' || doing === 'sleep');
+    return [...this.#inFlight.values()].every(({ doing }) => LONG.has(doing));
   }
 
   /** Notes what an answer of the loop asks, and how many records it has had; starts nothing yet. */
@@ -184,7 +187,7 @@ export class Steps {
     }
   }
 
-  #answer({ step, attempts, askedAt }: InFlight, { ahead, ...answer }: Answer): void {
+  #answer({ step, attempts, askedAt, edited }: InFlight, { ahead, ...answer }: Answer): void {
     const { losses, started, underWay } = this.#options.context;
     for (const unsettled of [losses, started, underWay]) unsettled.delete(step.key);
     const changed = this.#open.get(step.key) === true;
@@ -194,6 +197,7 @@ export class Steps {
       kind: step.kind,
       name: step.name,
       ...answer,
+      ...(edited && { edited }),
       attempts: Math.max(1, attempts),
       askedAt,
       answeredAt: Date.now(),

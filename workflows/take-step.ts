@@ -1,11 +1,11 @@
 /** One step to one Temporal call: how each kind of step gets its answer. */
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import * as wf from '@temporalio/workflow';
-import type { Ahead, CallResult, RunOrigin, ToolEnvelope } from '../src/protocol/advance.ts';
+import type { Ahead, CallResult, ToolEnvelope } from '../src/protocol/advance.ts';
 import { AHEAD, CALL, STEP, TURN } from '../src/protocol/names.ts';
 import { MAX_LOST_HOSTS } from '../src/protocol/limits.ts';
-import type { OnUncertain, Step, StepRecord } from '../src/protocol/step.ts';
+import type { EditedArguments, OnUncertain, Step, StepRecord } from '../src/protocol/step.ts';
 import type { Approvals } from '../src/records/approvals.ts';
+import type { Inbox } from '../src/records/inbox.ts';
 import {
   type ActivityOutcome,
   bytesFailure,
@@ -18,9 +18,10 @@ import {
   toolOutcome,
   VANISHED_TIMEOUTS,
 } from '../src/records/outcomes.ts';
-import { approvalInFork, decisionOn, refused, settleUncertain, uncertainRule } from './decisions.ts';
+import { child } from './children.ts';
+import { approvalInFork, approved, decisionOn, settleUncertain, uncertainRule } from './decisions.ts';
 import { activityOutcome } from './failures.ts';
-import { childOfBefore } from './read-run.ts';
+import { read } from './messages.ts';
 import type { LoopLink } from './loop-link.ts';
 
 /** A step the run has started and has no answer to. */
@@ -32,6 +33,8 @@ export interface InFlight {
   doing: Step['kind'];
   attempts: number;
   askedAt: number;
+  /** A person changed its arguments. */
+  edited?: EditedArguments;
   scope: wf.CancellationScope;
   /** Nobody wants its answer: the run cancelled it. */
   withdrawn: boolean;
@@ -39,6 +42,12 @@ export interface InFlight {
 
 /** What a step's answer is, without what the run itself knows; and what the loop asks next, if that came with it. */
 export type Answer = Pick<StepRecord, 'value' | 'blob' | 'failure' | 'usage' | 'cached'> & { ahead?: Ahead };
+
+/** Those to whom it matters which children are under way. */
+export interface Parent {
+  childStarted(workflowId: string, path: string): void;
+  childEnded(workflowId: string): void;
+}
 
 /** What taking a step needs of its run. */
 export interface StepContext {
@@ -48,6 +57,11 @@ export interface StepContext {
   /** The present loop has asked for this step. */
   askedNow(key: string): boolean;
   approvals: Approvals;
+  inbox: Inbox;
+  /** Is told of the children. */
+  parent: Parent;
+  /** How children are called in ids, by the key of their step. */
+  labels: Map<string, string>;
   /** What waits has changed. */
   describe(): void;
   /** Hosts lost under this step, by key. */
@@ -85,14 +99,23 @@ export async function takeStep(
       return { value: await decisionOn(run, flight, step.key, step.approval ?? { prompt: step.name }) };
     case 'sleep':
       return await sleepUntilDue(run, step);
+    case 'message':
+      return { value: await read(run, flight) };
     case 'agent':
-      return { value: await child(run, step) };
+      return { value: await child(run, flight) };
     case 'tool':
     case 'turn':
     case 'step': {
       const approval = run.asksEffects ? approvalInFork(step) : step.approval;
-      const refusal = approval && (await refused(run, flight, approval));
-      if (refusal) return { failure: refusal };
+      if (approval) {
+        const { refusal, ...rest } = await approved(run, flight, approval);
+        if (refusal) return { failure: refusal };
+        Object.assign(flight, rest);
+      }
+      if (step.suspends) {
+        flight.doing = 'agent';
+        return { value: await child(run, flight) };
+      }
       if (run.underWay.has(step.key)) {
         const verdict = await settleUncertain(run, flight, uncertainRule(step));
         if (verdict) return verdict;
@@ -111,28 +134,9 @@ async function sleepUntilDue(run: StepContext, step: Step): Promise<Answer> {
   return {};
 }
 
-async function child({ asksEffects, reopened }: StepContext, step: Step): Promise<unknown> {
-  const { workflowId } = wf.workflowInfo();
-  const id = `${workflowId}/${step.name}-${step.key.slice(0, 12)}${step.key.slice(24)}`;
-  // The child of the run that is resumed is resumed too, or was done without its parent.
-  const before = reopened.has(step.key) ? await childOfBefore(id) : undefined;
-  if (before && !before.from) return before.result;
-  const from = before?.from;
-  const origin: RunOrigin = { version: 1, ...(from && { from }), ...(asksEffects && { asksEffects }) };
-  for (let start = 1; ; start++) {
-    try {
-      return await wf.executeChild(step.name, {
-        args: from ? [null, origin] : asksEffects ? [step.input, origin] : [step.input],
-        workflowId: start === 1 ? id : `${id}.${start}`,
-        parentClosePolicy: 'REQUEST_CANCEL',
-        ...(step.options?.taskQueue !== undefined && { taskQueue: step.options.taskQueue }),
-        ...(step.options?.retry && { retry: step.options.retry }),
-      });
-    } catch (error) {
-      // After a reset, the child of the run that was reset may still be ending under this id.
-      if (!(error instanceof WorkflowExecutionAlreadyStartedError) || start === 5) throw error;
-    }
-  }
+/** What a step is started with. */
+export function inputOf({ step, edited }: InFlight): unknown {
+  return edited ? edited.arguments : step.input;
 }
 
 /** A tool: an activity by its own name. Its activity id is the idempotency key, for a worker in any language. */
@@ -146,7 +150,7 @@ async function tool(run: StepContext, flight: InFlight, eager: boolean): Promise
     if (flight.attempts > 0) await run.link.mayAct();
     flight.attempts++;
     try {
-      const result = await wf.scheduleActivity(step.name, [step.input], {
+      const result = await wf.scheduleActivity(step.name, [inputOf(flight)], {
         activityId: `${run.chain}:${step.key}`,
         startToCloseTimeout: options.startToCloseTimeout ?? '5 minutes',
         ...(heartbeatTimeout !== undefined && { heartbeatTimeout }),
@@ -209,7 +213,8 @@ async function call(run: StepContext, flight: InFlight): Promise<Answer | undefi
     summary: step.name,
   };
   flight.attempts++;
-  let result = await attempt(type, { ...options, retry: ONCE });
+  const args = flight.edited ? [{ arguments: flight.edited.arguments }] : [];
+  let result = await attempt(type, args, { ...options, retry: ONCE });
   if (result.failure) {
     const outcome = callOutcome(result.failure, true, onUncertain);
     const final = retry.nonRetryableErrorTypes?.includes(result.failure.type ?? '');
@@ -222,7 +227,7 @@ async function call(run: StepContext, flight: InFlight): Promise<Answer | undefi
   }
   if (result.moved) {
     await run.link.mayAct();
-    result = await attempt(type, {
+    result = await attempt(type, args, {
       ...options,
       taskQueue: run.link.host,
       scheduleToStartTimeout: '5s',
@@ -272,9 +277,9 @@ async function afterLoss(run: StepContext, flight: InFlight, rule: OnUncertain):
 
 type Attempt = CallResult & { failure?: ActivityOutcome };
 
-async function attempt(type: string, options: wf.ActivityOptions): Promise<Attempt> {
+async function attempt(type: string, args: unknown[], options: wf.ActivityOptions): Promise<Attempt> {
   try {
-    return await wf.scheduleActivity<CallResult>(type, [], options);
+    return await wf.scheduleActivity<CallResult>(type, args, options);
   } catch (error) {
     const failure = activityOutcome(error);
     if (!failure) throw error;

@@ -10,7 +10,9 @@ import type {
 } from '@openai/agents';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { DeclarationError, UnsupportedError } from '../../src/errors/index.ts';
+import { unreadMessages } from '../../src/inbox.ts';
 import { assertKnownOptions } from '../../src/known-options.ts';
+import { insideRun } from '../../src/loop/ask.ts';
 import type { Tool } from '../../src/tools/tool-options.ts';
 import { type ConversationOptions, ConversationSession } from './conversation-session.ts';
 import { copyOf, instrument, instrumentAgent, instrumentRunner } from './instrument.ts';
@@ -49,6 +51,12 @@ export interface RunAgentOptions<Context = unknown, Output extends AgentOutputTy
   maxTurns?: number;
   signal?: AbortSignal;
   /**
+   * `'after'`: when the agent is done, and people have sent messages meanwhile (the signal `message`), it is run again with
+   * those, in the same conversation, until there are none. Without it, only `inbox` reads them. Outside a run, nobody can
+   * send any.
+   */
+  onMessage?: 'after';
+  /**
    * Goes on in the conversation under this key of memory, and adds to it. Any text of 1 to 1,000 characters, such as a
    * customer's id; runs of all agents share it. Only in a run. @default the agent knows of nothing but the input
    */
@@ -72,6 +80,7 @@ const OPTIONS = new Set<string>([
   'context',
   'maxTurns',
   'signal',
+  'onMessage',
   'memoryKey',
 ]);
 
@@ -89,12 +98,19 @@ export async function runAgent<Context = unknown, Output extends AgentOutputType
   instrumentAgent(agent);
   if (runner) instrumentRunner(runner);
   const run: typeof Runner.prototype.run = runner ? runner.run.bind(runner) : copyOf(agent).run;
-  const result = await run(agent, input, {
+  const session = options.memoryKey === undefined ? undefined : sessionOf(options.memoryKey, options);
+  const how = {
     ...(context !== undefined && { context }),
     ...(maxTurns !== undefined && { maxTurns }),
     ...(signal && { signal }),
-    ...(options.memoryKey !== undefined && { session: sessionOf(options.memoryKey, options) }),
-  });
+    ...(session && { session }),
+  };
+  let result = await run(agent, input, how);
+  while (options.onMessage === 'after' && insideRun()) {
+    const said = (await unreadMessages()).map(({ text }) => text).join('\n\n');
+    if (said === '') break;
+    result = await run(agent, session ? said : [...result.history, { role: 'user', content: said }], how);
+  }
   const waiting = result.interruptions?.map((item) => item.name).join(', ');
   if (waiting)
     throw new UnsupportedError(
@@ -132,6 +148,8 @@ function sessionOf(
 
 function assertOptions(options: RunAgentOptions<any, any>): void {
   assertKnownOptions(options, OPTIONS, 'Cannot run the agent');
+  if (options.onMessage !== undefined && options.onMessage !== 'after')
+    throw new DeclarationError(`Cannot run the agent: "onMessage" can only be 'after'.`);
   const lone = OF_CONVERSATIONS.find((each) => options[each] !== undefined);
   if (lone && options.memoryKey === undefined)
     throw new DeclarationError(`Cannot run the agent with "${lone}" and no "memoryKey".`);

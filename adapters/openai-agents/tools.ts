@@ -12,6 +12,7 @@ import { ToolRejectedError, UnsupportedError } from '../../src/errors/index.ts';
 import { askStep, insideRun, scopeKey } from '../../src/loop/ask.ts';
 import { runInScope } from '../../src/loop/current-loop.ts';
 import { assertRecordable } from '../../src/loop/recordable.ts';
+import { callForModel, noteAndResult } from '../../src/tools/call-for-model.ts';
 import { isSchema } from '../../src/tools/schema.ts';
 import type { Tool } from '../../src/tools/tool-options.ts';
 import { keepContext } from '../keep-context.ts';
@@ -48,7 +49,7 @@ function convert(tool: Tool<any, any, any>): AnyFunctionTool {
   const { name, description, parameters } = tool.options;
   const execute = async (input: unknown): Promise<unknown> => {
     try {
-      return (await tool(input)) as unknown;
+      return await callForModel(tool, input, withNote);
     } catch (error) {
       if (!(error instanceof ToolRejectedError)) throw error;
       return error.message === `${name} was not approved.`
@@ -149,7 +150,15 @@ async function invoke(
 
 /** Images and files that a tool returns may hold bytes, which the SDK sends as base64. */
 function withoutBytes(output: unknown): unknown {
+  return isStructured(output) ? plainJson(output) : output;
+}
+
+/** Texts, images and files, which the SDK sends as what they are. */
+function isStructured(output: unknown): boolean {
   const parts = [output].flat() as ({ type?: unknown } | null)[];
-  const structured = parts.every((part) => ['text', 'image', 'file'].includes(String(part?.type)));
-  return structured && parts.length > 0 ? plainJson(output) : output;
+  return parts.length > 0 && parts.every((part) => ['text', 'image', 'file'].includes(String(part?.type)));
+}
+
+function withNote(note: string, result: unknown): unknown {
+  return isStructured(result) ? [{ type: 'text', text: note }, result].flat() : noteAndResult(note, result);
 }

@@ -4,14 +4,25 @@ export { type BlobsSetting, openBlobs } from '../blobs/open-blobs.ts';
 export { collectBlobs, type Collected, type CollectOptions } from '../blobs/collect-garbage.ts';
 export { BlobsPlugin } from './blobs-plugin.ts';
 export { fork, type ForkOptions, resume, type ResumeOptions } from './resume-and-fork.ts';
+export { decisionsOf, type IdentifiedDecision, sendDecision } from './decisions.ts';
 export {
   answer,
   type AnswerInput,
   approve,
   type ApproveInput,
+  decide,
+  type DecideInput,
+  type DecisionReceipt,
+  decisions,
+  message,
+  type Message,
+  type MessageInput,
+  sendMessage,
+  type TakenDecision,
   type PendingApproval,
   type PendingQuestion,
   records,
+  type RefusalCode,
   type RefusedSignal,
   reject,
   type RejectInput,

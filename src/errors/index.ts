@@ -3,6 +3,8 @@
  * retry policy's `nonRetryableErrorTypes` and a client's `error.cause.type` can name it.
  */
 
+import type { RefusalCode } from '../protocol/signals.ts';
+
 const MARK = Symbol.for('temporal-agents.error');
 
 /** Base of all errors of this package. */
@@ -37,6 +39,17 @@ export class DeclarationError extends AgentError {}
 export class ToolInputError extends AgentError {}
 /** A person rejected the call; the message is the reason given. */
 export class ToolRejectedError extends AgentError {}
+/** A person refused that the agent is started; the message is the reason given. */
+export class AgentRejectedError extends AgentError {}
+/** A decision was not taken; `code` says why, and the message what was decided before, or what waits. */
+export class DecisionRefusedError extends AgentError {
+  code: RefusalCode | 'run-over';
+
+  constructor(message: string, code: RefusalCode | 'run-over' = 'malformed') {
+    super(message);
+    this.code = code;
+  }
+}
 /** Nobody answered a question in time. */
 export class AnswerTimeoutError extends AgentError {}
 /** The worker that ran the step vanished, and whether the step had its effect is unknown. */
@@ -121,6 +134,8 @@ const CLASSES = [
   DeclarationError,
   ToolInputError,
   ToolRejectedError,
+  AgentRejectedError,
+  DecisionRefusedError,
   AnswerTimeoutError,
   UncertainStepError,
   StepKillsWorkerError,

@@ -8,7 +8,7 @@ const HOLD_MS = 2_000;
 const HOLD_CHANGED_MS = 300;
 
 /** As much of a record as the loop gets. */
-export type Delivered = Pick<StepRecord, 'key' | 'value' | 'failure' | 'changedAt'> &
+export type Delivered = Pick<StepRecord, 'key' | 'value' | 'failure' | 'changedAt' | 'edited'> &
   Partial<Pick<StepRecord, 'kind' | 'name'>>;
 
 interface DeliveryOptions {

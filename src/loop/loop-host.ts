@@ -274,12 +274,13 @@ export class LoopHost {
   }
 }
 
-function took({ from, records, pokes, acts, cancel }: AdvanceInput): Took {
+function took({ from, records, pokes, acts, messages, cancel }: AdvanceInput): Took {
   const had = from + records.length;
   return {
     ...(had > 0 && { records: had }),
     ...(pokes > 0 && { pokes }),
     ...(acts > 0 && { acts }),
+    ...(messages && { messages }),
     ...(cancel && { cancel }),
   };
 }
@@ -297,7 +298,15 @@ function patience({ inFlight, records, acts }: AdvanceInput): number {
 function keepLoop(
   kept: Map<string, Kept>,
   { runId, workflowId, client }: RunContact,
-  { input, chain = runId, pending = [], pendingChanged = [], divergedAt, pinned }: AdvanceInput,
+  {
+    input,
+    chain = runId,
+    idempotencyKey,
+    pending = [],
+    pendingChanged = [],
+    divergedAt,
+    pinned,
+  }: AdvanceInput,
   host: {
     agent: Agent;
     storage: RunStorage;
@@ -317,6 +326,7 @@ function keepLoop(
     workflowId,
     agent: agent.agentName,
     chain,
+    idempotencyKey,
     storage,
     pending,
     pendingChanged,

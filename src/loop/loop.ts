@@ -6,11 +6,11 @@ import { fromStepFailure, isFinal, toStepFailure } from '../errors/failure.ts';
 import type { Usage } from '../protocol/usage.ts';
 import type { Advance, LoopEnd } from '../protocol/advance.ts';
 import { MAX_BATCH_BYTES } from '../protocol/limits.ts';
-import type { CachedFrom, Step, StepRecord } from '../protocol/step.ts';
+import type { CachedFrom, EditedArguments, Step, StepRecord } from '../protocol/step.ts';
 import { currentPosition, runAtTop } from './current-loop.ts';
 import { type Delivered, Delivery } from './delivery.ts';
 import type { RunStorage } from '../blobs/run-storage.ts';
-import { fieldHashes, fingerprint } from './fingerprint.ts';
+import { digest, fieldHashes, fingerprint } from './fingerprint.ts';
 import { assertFits, assertRecordable } from './recordable.ts';
 
 /** What a closure of the loop answers. */
@@ -21,21 +21,28 @@ export interface CallAnswer {
 }
 
 /** Runs in the host, under an activity; the signal fires when nobody wants the answer. */
-export type Closure = (signal: AbortSignal) => Promise<CallAnswer>;
+export type Closure = (signal: AbortSignal, edited?: { arguments: unknown }) => Promise<CallAnswer>;
 
 /** A step as it is asked, before it has a key. */
 export interface StepRequest extends Pick<
   Step,
-  'kind' | 'name' | 'input' | 'approval' | 'heartbeats' | 'readOnly' | 'options'
+  'kind' | 'name' | 'input' | 'approval' | 'heartbeats' | 'readOnly' | 'suspends' | 'options'
 > {
   /** What affects the answer; fingerprinted, never sent. */
   request: unknown;
   /**
    * Answers it in this process; without it, an activity, child, timer or person does. `again`: it may have run before,
    * under an earlier loop too, and nobody heard how far it came. `idempotencyKey`: the same for every attempt of the step,
-   * of the chain's first run id and the step's key.
+   * of the chain's first run id and the step's key. `edited`: the arguments a person gave in place of those asked.
    */
-  closure?: (signal: AbortSignal, again: boolean, idempotencyKey: string) => Promise<CallAnswer>;
+  closure?: (
+    signal: AbortSignal,
+    again: boolean,
+    idempotencyKey: string,
+    edited?: { arguments: unknown },
+  ) => Promise<CallAnswer>;
+  /** Hears, before the answer, that a person changed the arguments. */
+  onEdited?(edited: EditedArguments): void;
 }
 
 interface Asked {
@@ -43,6 +50,7 @@ interface Asked {
   resolve(value: unknown): void;
   reject(error: Error): void;
   closure?: Closure | undefined;
+  onEdited?: StepRequest['onEdited'] | undefined;
 }
 
 /** What a loop is built from. */
@@ -53,6 +61,8 @@ export interface LoopSource {
   agent: string;
   /** First run id of the chain. */
   chain: string;
+  /** Of the call that its run is, if that is a tool's. */
+  idempotencyKey?: string | undefined;
   /** What its worker keeps outside of histories. */
   storage: RunStorage;
   /** Keys of the steps that earlier loops asked and that have no record. */
@@ -70,7 +80,7 @@ export interface LoopSource {
 }
 
 /** Kinds whose answer may take days. */
-const LONG_WAITS = new Set(['approval', 'sleep', 'agent']);
+const LONG_WAITS = new Set(['approval', 'sleep', 'agent', 'message']);
 
 export class Loop {
   readonly runId: string;
@@ -120,7 +130,7 @@ export class Loop {
   }
 
   /** The run it is of, the agent, and what its worker keeps. */
-  get source(): Pick<LoopSource, 'workflowId' | 'agent' | 'storage'> {
+  get source(): Pick<LoopSource, 'workflowId' | 'agent' | 'storage' | 'idempotencyKey'> {
     return this.#source;
   }
 
@@ -150,7 +160,8 @@ export class Loop {
     const { scope = '', shielded = false } = currentPosition() ?? {};
     if (this.dropped) return (await promise) as T;
     if (this.cancelled && !shielded) throw new CancelledFailure('The run was cancelled.');
-    const { kind, name, input, approval, heartbeats, readOnly, options, closure } = request;
+    const { kind, name, input, approval, heartbeats, readOnly, suspends, options, closure, onEdited } =
+      request;
     assertRecordable(input, `The input of ${kind} ${name}`);
     assertFits(input, `The input of ${kind} ${name}`, this.#source.storage.maxPayloadBytes);
     const asked = this.keyOf({ kind, name, request: request.request, scope });
@@ -166,16 +177,20 @@ export class Loop {
       ...(input !== undefined && { input }),
       ...(closure && { local: true }),
       ...(heartbeats && { heartbeats }),
-      ...(approval && { approval }),
+      ...(approval && {
+        approval: { ...approval, ...(input !== undefined && { argumentsHash: digest(input) }) },
+      }),
       ...(readOnly && { readOnly }),
+      ...(suspends && { suspends }),
       ...(shielded && { shielded: true }),
       ...(options && Object.keys(options).length > 0 && { options }),
     };
     const before = this.#delivery.isPending(key);
     let runs = 0;
     const idempotencyKey = `${this.#source.chain}:${key}`;
-    const run = closure && ((signal: AbortSignal) => closure(signal, before || runs++ > 0, idempotencyKey));
-    this.#asked.set(key, { step, resolve, reject, closure: run });
+    const run: Closure | undefined =
+      closure && ((signal, edited) => closure(signal, before || runs++ > 0, idempotencyKey, edited));
+    this.#asked.set(key, { step, resolve, reject, closure: run, onEdited });
     if (!this.#delivery.asked(key)) {
       if (kind === 'turn') step.parts = fieldHashes(request.request);
       step.no = ++this.#number;
@@ -265,7 +280,8 @@ export class Loop {
     if (this.end) return true;
     const asked = [...this.#asked.values()];
     return (
-      asked.length > 0 && asked.every(({ step }) => LONG_WAITS.has(step.kind) || step.approval !== undefined)
+      asked.length > 0 &&
+      asked.every(({ step }) => LONG_WAITS.has(step.kind) || step.approval !== undefined || step.suspends)
     );
   }
 
@@ -311,6 +327,8 @@ export class Loop {
     const asked = this.#asked.get(key);
     if (this.waiting > 0 || this.cancelled || this.dropped || !this.#delivery.mayGoAhead) return undefined;
     if (!asked || this.#asked.size > 1) return undefined;
+    // With changed arguments, the record says more than the answer.
+    if (asked.step.approval?.edit) return undefined;
     if (this.#unacknowledged.some(({ no }) => no > asked.step.no)) return undefined;
     const records = this.#delivery.takeAhead({ key, value: read() });
     const next = await this.next(asked.step.no, patience);
@@ -340,6 +358,7 @@ export class Loop {
     if (!asked) return;
     this.#asked.delete(record.key);
     this.#unacknowledged = this.#unacknowledged.filter((step) => step.key !== record.key);
+    if (record.edited) asked.onEdited?.(record.edited);
     if (record.failure) asked.reject(fromStepFailure(record.failure));
     else asked.resolve(record.value);
   }

@@ -1,7 +1,7 @@
 /** What the run and the process that holds its loop say to each other. Types only. */
 import type { Duration, RetryPolicy } from '@temporalio/common';
 import type { AHEAD, LOCAL_INPUT } from './names.ts';
-import type { PendingApproval } from './signals.ts';
+import type { Message, PendingApproval, PendingQuestion, Refusal, SentDecision } from './signals.ts';
 import type { AnswerBlob, CachedFrom, Step, StepFailure, StepRecord } from './step.ts';
 import type { Usage } from './usage.ts';
 
@@ -44,6 +44,10 @@ export interface AdvanceInput {
   taskTimeoutMs: number;
   /** When the present task started, by the server's clock; milliseconds since 1970. */
   taskStartedAt: number;
+  /** How many messages the run has had. */
+  messages?: number;
+  /** At a build, of a tool that suspends: the idempotency key of its call. */
+  idempotencyKey?: string;
   /** The run is cancelled: tell the loop. */
   cancel?: true;
   /** The run goes on as a new one, or is over: drop the loop. */
@@ -75,6 +79,7 @@ export interface Took {
   records?: number;
   pokes?: number;
   acts?: number;
+  messages?: number;
   cancel?: true;
 }
 
@@ -119,6 +124,8 @@ export interface RunOrigin {
   from?: OtherRun;
   /** Tools that may have an effect need a person's approval. */
   asksEffects?: true;
+  /** It is a child of another run of ours. */
+  nesting?: Nesting;
 }
 
 /** What became of a child: it is to be resumed, or it is done. */
@@ -155,6 +162,11 @@ export interface RunCarry {
   pinned?: number;
   /** Tools that may have an effect need a person's approval. */
   asksEffects?: true;
+  nesting?: Nesting;
+  /** How the children are called in ids, by the key of the step. */
+  labels?: [string, string][];
+  /** Messages that nobody has read. */
+  inbox?: Message[];
 }
 
 /** Approvals as they go over to the next run of the chain. */
@@ -166,6 +178,8 @@ export interface ApprovalsCarry {
     string,
     {
       id: string;
+      name?: string;
+      argumentsHash?: string;
       decision?: Decision;
       open?: Omit<PendingApproval, 'id' | 'input' | 'withdrawn'>;
       /** It is a question: its schema. */
@@ -182,12 +196,58 @@ export interface Decision {
   approved: boolean;
   /** The answer to a question. */
   value?: unknown;
+  /** What the person made of the arguments. */
+  arguments?: unknown;
   /** Nobody decided in time. */
   timedOut?: true;
   reason?: string;
+  note?: string;
   by?: string;
   /** Milliseconds since the epoch, by the workflow's clock. */
   at: number;
+  door?: Door;
+}
+
+/** How something came to a run, so that it can be found in that run's history, where the server says who sent it. */
+export interface Door {
+  workflowId: string;
+  runId: string;
+  /** It was the signal of this name, the so-many-th in the run. */
+  signal?: string;
+  nth?: number;
+  /** It was an update with this id. */
+  updateId?: string;
+}
+
+/** What a child tells its parent: what waits in it, and below, and what became of decisions that came from above. */
+export interface NestedReport {
+  child: string;
+  approvals: PendingApproval[];
+  questions: PendingQuestion[];
+  outcomes: NestedOutcome[];
+}
+
+export interface NestedOutcome {
+  door: Door;
+  /** The run in which it waited. */
+  workflowId: string;
+  refusal?: Refusal;
+}
+
+/** What a run hands down to the child in which it is to be decided. */
+export interface NestedDecision {
+  door: Door;
+  sent: SentDecision;
+}
+
+/** What a child knows of where it stands. */
+export interface Nesting {
+  /** Ids of what waits in it begin so: `researcher-1/`. */
+  path: string;
+  /** Of the call that it is, where that is a tool's. */
+  idempotencyKey?: string;
+  /** How often a tool's body is started again after it threw. */
+  retries?: number;
 }
 
 /**

@@ -27,5 +27,10 @@ export const POKE_SIGNAL = '__agents_poke';
 /** Signal: a process begins to build a loop in a task that was tried before. */
 export const BUILD_SIGNAL = '__agents_build';
 
+/** Signal: what waits in a child, to its parent. */
+export const NESTED_SIGNAL = '__agents_nested';
+/** Signal: a decision on something that waits in a child, from its parent. */
+export const DECIDE_SIGNAL = '__agents_decide';
+
 /** A tool's or agent's name: what OpenAI, Anthropic and Gemini all accept as the name of a function. */
 export const NAME_PATTERN = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;

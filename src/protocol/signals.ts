@@ -1,17 +1,24 @@
 /** What may be said to a run from outside: from the Temporal UI, the CLI, a client or another workflow. */
-import type { QueryDefinition, SignalDefinition } from '@temporalio/common';
+import type { QueryDefinition, SignalDefinition, UpdateDefinition } from '@temporalio/common';
+import type { Door } from './advance.ts';
 import type { StepRecord } from './step.ts';
 
 /** Payload of `approve`: `{ "id": "issue_refund-1" }`. */
 export interface ApproveInput {
   /** The id of the pending approval, as the run shows it. */
   id: string;
-  /** Who decided; free text, kept with the decision. */
+  /** Who decides, as the sender says; free text, kept with the decision. What the server knows of it: `decisionsOf`. */
   by?: string;
+  /** Why, for whoever reads the decision later; the agent is not told. */
+  note?: string;
+  /** Other arguments, with which the call is made instead; only where the tool says `allowEdit`. */
+  arguments?: unknown;
+  /** The `argumentsHash` that was shown: refused if the call has other arguments. */
+  argumentsHash?: string;
 }
 
 /** Payload of `reject`: `{ "id": "issue_refund-1", "reason": "wrong account" }`. */
-export interface RejectInput extends ApproveInput {
+export interface RejectInput extends Omit<ApproveInput, 'arguments'> {
   /** What the agent is told. */
   reason?: string;
 }
@@ -22,8 +29,88 @@ export interface AnswerInput {
   id?: string;
   /** What is answered; it must fit the question's schema. */
   value: unknown;
-  /** Who answered; free text, kept with the answer. */
+  /** Who answers, as the sender says; free text, kept with the answer. */
   by?: string;
+  /** Why, for whoever reads the answer later; the agent is not told. */
+  note?: string;
+}
+
+/** Input of the update `decide`: what the signal of that name has, and which it is. */
+export type DecideInput =
+  | ({ decision: 'approve' } & ApproveInput)
+  | ({ decision: 'reject' } & RejectInput)
+  | ({ decision: 'answer' } & AnswerInput);
+
+/** What `decide` answers once a decision was taken. */
+export interface DecisionReceipt {
+  id: string;
+  /** The run in which it waited: the one that was told, or one below it. */
+  workflowId: string;
+}
+
+/** A decision as it was read, whichever way it came. */
+export interface SentDecision extends Partial<Omit<RejectInput, 'id'>> {
+  how: 'approve' | 'reject' | 'answer';
+  id?: string;
+  value?: unknown;
+  arguments?: unknown;
+}
+
+/** Why a decision was not taken. */
+export type RefusalCode =
+  /** It cannot be read, names nothing, or not what it decides. */
+  | 'malformed'
+  /** Nothing of that id was ever asked here. */
+  | 'unknown-id'
+  /** Another decision was first. */
+  | 'already-decided'
+  /** Its time was over. */
+  | 'expired'
+  /** It is asked no more. */
+  | 'closed'
+  /** The answer, or the changed arguments, do not fit. */
+  | 'does-not-fit';
+
+export interface Refusal {
+  code: RefusalCode;
+  reason: string;
+}
+
+/** A decision that was taken. */
+export interface TakenDecision {
+  id: string;
+  /** The tool's name, `start` of an agent, or the question's. */
+  name: string;
+  decision: 'approved' | 'rejected' | 'answered' | 'unanswered';
+  /** Nobody decided in time. */
+  timedOut?: true;
+  /** Who decided, as the sender said. */
+  by?: string;
+  /** What the agent was told. */
+  reason?: string;
+  note?: string;
+  value?: unknown;
+  /** What a person made of the arguments. */
+  arguments?: unknown;
+  /** SHA-256 of the arguments that were shown, as canonical JSON. */
+  argumentsHash?: string;
+  /** Milliseconds since the epoch, by the workflow's clock. */
+  at: number;
+  /** How it came in; absent: nobody decided in time. */
+  door?: Door;
+}
+
+/** Payload of `message`: `{ "text": "make it shorter" }`, or just the text. */
+export interface MessageInput {
+  text: string;
+  /** Who sends it, as they say. */
+  by?: string;
+}
+
+/** A message as the agent gets it. */
+export interface Message extends MessageInput {
+  /** When the run had it. Milliseconds since the epoch, by the workflow's clock. */
+  at: number;
 }
 
 /** A decision a run waits for. */
@@ -32,6 +119,10 @@ export interface PendingApproval extends Pending {
   name: string;
   /** The arguments that would be used; left out over 32 KB. */
   input?: unknown;
+  /** SHA-256 of the arguments, as canonical JSON. */
+  argumentsHash?: string;
+  /** They may be changed, to what fits this JSON Schema. */
+  edit?: Record<string, unknown>;
 }
 
 /** A question a run waits for an answer to. */
@@ -51,6 +142,8 @@ export interface Pending {
   expiresAt?: number;
   /** Whom it concerns; anybody may answer. */
   audience?: string;
+  /** The run below this one in which it waits; it may be answered here or there. */
+  workflowId?: string;
   /** The present loop has not asked for it (its code changed, or it is not alive): an answer waits until it does. */
   withdrawn?: true;
 }
@@ -69,6 +162,8 @@ export interface Waiting {
   questions: PendingQuestion[];
   /** The last refused messages, at most 20. */
   refused: RefusedSignal[];
+  /** Messages that the agent has not read. */
+  unread?: number;
 }
 
 // Temporal's own `defineSignal` makes just these objects; it is not used because it would load the workflow library
@@ -85,6 +180,30 @@ export const reject: SignalDefinition<[RejectInput], 'reject'> = { type: 'signal
 
 /** Signal: answer a question. From the Temporal UI: signal `answer`, input `{"id":"ask-1","value":true}`. */
 export const answer: SignalDefinition<[AnswerInput], 'answer'> = { type: 'signal', name: 'answer' } as never;
+
+/** Signal: say something to an agent that reads messages (`inbox`, `onMessage`). Never taken as an answer. */
+export const message: SignalDefinition<[MessageInput | string], 'message'> = {
+  type: 'signal',
+  name: 'message',
+} as never;
+
+/** Update: what `approve`, `reject` and `answer` do, for whoever wants to know whether it was taken. */
+export const decide: UpdateDefinition<DecisionReceipt, [DecideInput], 'decide'> = {
+  type: 'update',
+  name: 'decide',
+} as never;
+
+/** Update: what the signal `message` does; with update-with-start it starts an agent with its first message. */
+export const sendMessage: UpdateDefinition<{ at: number }, [MessageInput | string], 'message'> = {
+  type: 'update',
+  name: 'message',
+} as never;
+
+/** Query: the decisions that people took, or time did, in the order in which they were asked for. */
+export const decisions: QueryDefinition<TakenDecision[], [], 'decisions'> = {
+  type: 'query',
+  name: 'decisions',
+} as never;
 
 /** Query: the approvals and questions a run waits for, with the id to answer. */
 export const waiting: QueryDefinition<Waiting, [], 'waiting'> = { type: 'query', name: 'waiting' } as never;

@@ -5,9 +5,9 @@ import type { Usage } from './usage.ts';
 /**
  * What a loop can ask for.
  * `turn`: a model's answer. `tool`: a tool call. `step`: a named piece of the agent's own code. `approval`: a person's
- * yes or no. `agent`: another agent, as a child workflow. `sleep`: a durable timer.
+ * yes or no. `agent`: another agent, as a child workflow. `sleep`: a durable timer. `message`: what people send to the run.
  */
-export type StepKind = 'turn' | 'tool' | 'step' | 'approval' | 'agent' | 'sleep';
+export type StepKind = 'turn' | 'tool' | 'step' | 'approval' | 'agent' | 'sleep' | 'message';
 
 /** What to do when the worker that ran a step vanished, so that nobody knows whether it had its effect. */
 export type OnUncertain = 'retry' | 'ask' | 'fail';
@@ -34,6 +34,8 @@ export interface Step {
   input?: unknown;
   /** Answered by a closure in the process that holds the loop, not by an activity of its own name. */
   local?: true;
+  /** A tool whose body waits for people, timers or agents: a child workflow of its name, not an activity. */
+  suspends?: true;
   /** A tool with a body: whoever serves it heartbeats. */
   heartbeats?: true;
   /** A person must approve before it is started. */
@@ -50,13 +52,17 @@ export interface Step {
 /** What a person is asked about a step. */
 export interface StepApproval {
   prompt: string;
+  /** SHA-256 of the arguments shown, as canonical JSON; absent: it has none. */
+  argumentsHash?: string;
+  /** The person may change the arguments, to what fits this JSON Schema. */
+  edit?: Record<string, unknown>;
   /** It is a question, and this JSON Schema says which answers fit; absent: the step is to be approved. */
   answer?: Record<string, unknown>;
   /** Milliseconds after which it is decided by `onTimeout`. */
   timeoutMs?: number;
   onTimeout?: 'reject' | 'approve';
   /** Others are asked when the time is over; only when theirs is, too, it is decided. */
-  escalate?: Omit<StepApproval, 'prompt' | 'answer' | 'escalate'>;
+  escalate?: Pick<StepApproval, 'timeoutMs' | 'onTimeout' | 'audience'>;
   audience?: string;
 }
 
@@ -89,6 +95,13 @@ export interface CachedFrom {
   durationMs: number;
 }
 
+/** What a person who approved a call made of its arguments. */
+export interface EditedArguments {
+  arguments: unknown;
+  /** Who did, as they say. */
+  by?: string;
+}
+
 /** The recorded answer to a step: a value (absent: `undefined`) or a failure. */
 export interface StepRecord {
   key: string;
@@ -101,6 +114,8 @@ export interface StepRecord {
   usage?: Usage;
   /** The tool was not run: an equal call had been answered. */
   cached?: CachedFrom;
+  /** The tool was run with what a person made of its arguments. */
+  edited?: EditedArguments;
   /** How often the run started it; retries inside Temporal's own policy are not counted. */
   attempts: number;
   /** Milliseconds since the epoch, by the workflow's clock. */

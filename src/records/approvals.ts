@@ -1,12 +1,19 @@
-import type { ApprovalsCarry, Decision } from '../protocol/advance.ts';
-import type { PendingApproval, PendingQuestion, RefusedSignal } from '../protocol/signals.ts';
+import type { ApprovalsCarry, Decision, Door } from '../protocol/advance.ts';
+import type {
+  PendingApproval,
+  PendingQuestion,
+  Refusal,
+  RefusedSignal,
+  SentDecision,
+  TakenDecision,
+} from '../protocol/signals.ts';
 import type { StepApproval } from '../protocol/step.ts';
-import { whyNotFits } from './fits-schema.ts';
+import { clip, readDecision, whyUnfit } from './refusals.ts';
 import { jsonBytes } from './run-records.ts';
 
 interface Asked extends Omit<PendingApproval, 'withdrawn'> {
   waiting: boolean;
-  answer?: StepApproval['answer'];
+  answer?: Record<string, unknown>;
   onTimeout?: StepApproval['onTimeout'];
   escalate?: StepApproval['escalate'];
   /** Others were asked, and this is what happens when they do not decide in time. */
@@ -18,32 +25,29 @@ const KEPT_REFUSALS = 20;
 /** Larger arguments are not shown: all that waits must fit one answer to a query. */
 const SHOWN_INPUT_BYTES = 32 * 1024;
 
-/** An answer is a record, which goes over to each next run. */
-const MAX_ANSWER_BYTES = 256 * 1024;
-
-/** A signal's payload that cannot be decoded. */
-export class Unreadable {
-  readonly why: string;
-
-  constructor(why: string) {
-    this.why = why;
-  }
-}
-
 /**
  * The approvals of one run. Ids are minted here, in the order in which steps ask (`issue_refund-1`), and belong to the
  * step's key, so that they are the same after a crash, a redeploy, a reset and continue-as-new.
- * What arrives by signal is untrusted: `decide` takes anything and either accepts it or keeps a refusal.
+ * What arrives is untrusted: `decide` takes anything and either accepts it or keeps a refusal.
  */
 export class Approvals {
+  /** What all ids of this run begin with: of a child, its place in the run at the root. */
+  readonly #path: string;
   readonly #minted: Map<string, number>;
   readonly #asked = new Map<string, Asked>();
   readonly refused: RefusedSignal[] = [];
 
-  constructor(carry?: ApprovalsCarry) {
+  constructor(carry?: ApprovalsCarry, path = '') {
+    this.#path = path;
     this.#minted = new Map(carry?.minted);
-    for (const [key, { id, decision, open, answer, escalated }] of carry?.asked ?? []) {
-      const shown = open ?? { name: '', prompt: '', askedAt: 0 };
+    for (const [key, { id, name = '', argumentsHash, decision, open, answer, escalated }] of carry?.asked ??
+      []) {
+      const shown = open ?? {
+        name,
+        prompt: '',
+        askedAt: 0,
+        ...(argumentsHash !== undefined && { argumentsHash }),
+      };
       this.#asked.set(key, {
         id,
         ...shown,
@@ -74,7 +78,7 @@ export class Approvals {
       return before.expiresAt;
     }
     this.#asked.set(key, {
-      id: before?.id ?? this.#mint(request.name),
+      id: before?.id ?? this.mint(request.name),
       ...shown,
       askedAt,
       ...(expiresAt !== undefined && { expiresAt }),
@@ -112,14 +116,38 @@ export class Approvals {
     if (asked) asked.waiting = false;
   }
 
-  /** Takes a decision for an approval that waits. Answers why not, if it is refused; the refusal is kept. */
-  decide(signal: string, payload: unknown, at: number): string | undefined {
-    const reason = this.#decide(signal, payload, at);
-    if (reason !== undefined) {
-      this.refused.push({ signal, reason, at });
-      if (this.refused.length > KEPT_REFUSALS) this.refused.shift();
-    }
-    return reason;
+  /** Takes a decision for what waits. Answers why not, if it is refused; the refusal is kept. */
+  decide(signal: string, payload: unknown, at: number, ...more: [Door?, string[]?]): string | undefined {
+    const sent = readDecision(signal, payload);
+    const refusal = 'code' in sent ? this.withIds(sent, more[1]) : this.take(sent, at, ...more);
+    if (refusal) this.refuse(signal, refusal.reason, at);
+    return refusal?.reason;
+  }
+
+  /** Keeps a refusal, to be shown. */
+  refuse(signal: string, reason: string, at: number): void {
+    this.refused.push({ signal, reason, at });
+    if (this.refused.length > KEPT_REFUSALS) this.refused.shift();
+  }
+
+  /** Takes a decision. Answers why not, if it is refused. */
+  take(sent: SentDecision, at: number, door?: Door, others?: readonly string[]): Refusal | undefined {
+    const refusal = this.whyNot(sent, others);
+    if (refusal) return refusal;
+    const asked = this.#find(sent)!;
+    const { how, value, arguments: changed, reason, note, by } = sent;
+    asked.decision = {
+      approved: how !== 'reject',
+      ...(how === 'answer' && { value }),
+      ...(how === 'approve' && changed !== undefined && { arguments: changed }),
+      ...(reason !== undefined && { reason }),
+      ...(note !== undefined && { note }),
+      ...(by !== undefined && { by }),
+      at,
+      ...(door && { door }),
+    };
+    asked.waiting = false;
+    return undefined;
   }
 
   /** The questions that wait for a person, in the order in which they were asked. */
@@ -152,6 +180,8 @@ export class Approvals {
           key,
           {
             id,
+            name: asked.name,
+            ...(asked.argumentsHash !== undefined && { argumentsHash: asked.argumentsHash }),
             ...(asked.decision && { decision: asked.decision }),
             ...(asked.waiting && { open }),
             ...(asked.answer && { answer: asked.answer }),
@@ -162,63 +192,81 @@ export class Approvals {
     };
   }
 
-  #mint(name: string): string {
+  /** A name for what is below this run, which no id and no other name has. */
+  mint(name: string): string {
     const n = (this.#minted.get(name) ?? 0) + 1;
     this.#minted.set(name, n);
-    return `${name}-${n}`;
+    return `${this.#path}${name}-${n}`;
   }
 
-  #decide(signal: string, payload: unknown, at: number): string | undefined {
-    const waiting = [...this.#asked.values()].filter((asked) => asked.waiting && !asked.decision);
-    const ids = waiting.map((asked) => asked.id).join(', ') || 'nothing';
-    if (payload instanceof Unreadable) return `it cannot be read (${clip(payload.why)}); what waits: ${ids}`;
-    const id = this.#idOf(signal, payload);
-    if (id === undefined) return `it has no "id"; what waits: ${ids}`;
-    const asked = [...this.#asked.values()].find((candidate) => candidate.id === id);
-    if (!asked) return `nothing here has the id "${clip(id)}"; what waits: ${ids}`;
-    if (asked.decision) {
-      const { approved, by = asked.decision.timedOut && 'timeout', at: when } = asked.decision;
-      const how = asked.answer ? 'answered' : approved ? 'approved' : 'rejected';
-      return `"${id}" was already ${how}${by ? ` by ${by}` : ''} at ${new Date(when).toISOString()}`;
+  /** Why a decision would be refused; `undefined`: it would be taken. Changes nothing. */
+  whyNot(sent: SentDecision, others?: readonly string[]): Refusal | undefined {
+    const { id } = sent;
+    const asked = this.#find(sent);
+    if (!asked && id === undefined)
+      return this.withIds({ code: 'malformed', reason: 'it has no "id"' }, others);
+    if (!asked) {
+      const reason = `nothing here has the id "${clip(id!)}"`;
+      return this.withIds({ code: 'unknown-id', reason }, others);
     }
-    if (!asked.waiting) return `"${id}" does not wait any more`;
-    const isAnswer = signal === 'answer';
-    if (isAnswer !== (asked.answer !== undefined))
-      return `"${id}" is ${isAnswer ? 'to be approved: send "approve" or "reject"' : 'a question: send "answer" with a "value"'}`;
-    const { value } = payload as { value?: unknown };
-    const wrong = isAnswer ? whyNoAnswer(asked.answer!, value) : undefined;
-    if (wrong !== undefined) return `the answer to "${id}" does not fit: ${clip(wrong)}`;
-    const text = (field: string) => {
-      const given = (payload as Record<string, unknown>)[field];
-      return typeof given === 'string' ? given.slice(0, 2_000) : undefined;
-    };
-    const [reason, by] = [text('reason'), text('by')];
-    asked.decision = {
-      approved: signal !== 'reject',
-      ...(isAnswer && { value }),
-      ...(reason !== undefined && { reason }),
-      ...(by !== undefined && { by }),
-      at,
-    };
-    asked.waiting = false;
-    return undefined;
+    if (asked.decision) {
+      const { timedOut, at } = asked.decision;
+      const { by = timedOut && 'timeout' } = asked.decision;
+      const when = `${by ? ` by ${by}` : ''} at ${new Date(at).toISOString()}`;
+      const code = timedOut ? 'expired' : 'already-decided';
+      return { code, reason: `"${asked.id}" was already ${outcomeOf(asked, asked.decision)}${when}` };
+    }
+    if (!asked.waiting) return { code: 'closed', reason: `"${asked.id}" does not wait any more` };
+    return whyUnfit(asked, sent);
   }
 
-  /** An answer needs no id where there was only ever one question. */
-  #idOf(signal: string, payload: unknown): string | undefined {
-    if (typeof payload !== 'object' || payload === null) return undefined;
-    const { id } = payload as { id?: unknown };
-    if (typeof id === 'string') return id;
-    const questions = [...this.#asked.values()].filter(({ answer }) => answer);
-    return signal === 'answer' && id === undefined && questions.length === 1 ? questions[0]!.id : undefined;
+  /** The id of what a decision is about. */
+  idOf(sent: SentDecision): string | undefined {
+    return this.#find(sent)?.id;
+  }
+
+  /** A refusal that names what waits, here and below. */
+  withIds({ code, reason }: Refusal, others: readonly string[] = []): Refusal {
+    const waiting = [...this.#asked.values()].filter((asked) => asked.waiting && !asked.decision);
+    const ids = [...waiting.map(({ id }) => id), ...others].slice(0, 20).join(', ') || 'nothing';
+    return { code, reason: `${reason}; what waits: ${ids}` };
+  }
+
+  /** The decisions that were taken, in the order in which they were asked for. */
+  decisions(): TakenDecision[] {
+    return [...this.#asked.values()].flatMap((asked) => {
+      if (!asked.decision) return [];
+      const { approved, timedOut, ...decision } = asked.decision;
+      const { id, name, argumentsHash } = asked;
+      const how = timedOut && asked.answer ? 'unanswered' : outcomeOf(asked, { approved });
+      return [
+        {
+          id,
+          name,
+          decision: how,
+          ...(timedOut && { timedOut }),
+          ...decision,
+          ...(argumentsHash !== undefined && { argumentsHash }),
+        },
+      ];
+    });
+  }
+
+  /** By its id, in a child also without the path; an answer needs none where there was only ever one question. */
+  #find({ id, how }: SentDecision): Asked | undefined {
+    const all = [...this.#asked.values()];
+    if (id !== undefined) return all.find((asked) => asked.id === id || asked.id === `${this.#path}${id}`);
+    const questions = all.filter(({ answer }) => answer);
+    return how === 'answer' && questions.length === 1 ? questions[0] : undefined;
   }
 }
 
-function whyNoAnswer(schema: Record<string, unknown>, value: unknown): string | undefined {
-  if (value === undefined) return 'it has no "value"';
-  const bytes = jsonBytes(value);
-  if (bytes > MAX_ANSWER_BYTES) return `it has ${bytes} bytes; the limit is ${MAX_ANSWER_BYTES}`;
-  return whyNotFits(schema, value);
+function outcomeOf(
+  { answer }: Asked,
+  { approved }: { approved: boolean },
+): 'answered' | 'approved' | 'rejected' {
+  if (answer) return 'answered';
+  return approved ? 'approved' : 'rejected';
 }
 
 function escalate(asked: Asked, at: number): number | undefined {
@@ -232,7 +280,8 @@ function escalate(asked: Asked, at: number): number | undefined {
 }
 
 /** What is shown of an approval, and goes over to the next run. */
-function shownOf({ id, name, prompt, askedAt, expiresAt, audience }: Omit<Asked, 'waiting'>) {
+function shownOf(asked: Omit<Asked, 'waiting'>) {
+  const { id, name, prompt, askedAt, expiresAt, audience, argumentsHash, edit } = asked;
   return {
     id,
     name,
@@ -240,9 +289,7 @@ function shownOf({ id, name, prompt, askedAt, expiresAt, audience }: Omit<Asked,
     askedAt,
     ...(expiresAt !== undefined && { expiresAt }),
     ...(audience !== undefined && { audience }),
+    ...(argumentsHash !== undefined && { argumentsHash }),
+    ...(edit && { edit }),
   };
-}
-
-function clip(text: string): string {
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }

@@ -8,6 +8,8 @@ export function runDetails(run: {
   approvals: readonly PendingApproval[];
   questions: readonly PendingQuestion[];
   refused: readonly RefusedSignal[];
+  /** How many messages nobody has read. */
+  unread?: number;
 }): string {
   const turns = run.records.filter((record) => record.kind === 'turn').length;
   const tools = run.records.filter((record) => record.kind === 'tool').length;
@@ -23,6 +25,7 @@ export function runDetails(run: {
       '',
       'Send signal `approve` or `reject` with:',
       ...json({ id: pending.id }),
+      ...(pending.edit ? ['`arguments` beside the id, whole, are used in place of these.'] : []),
     );
   }
   for (const pending of run.questions.slice(0, 10)) {
@@ -37,16 +40,19 @@ export function runDetails(run: {
   }
   const more = [run.approvals, run.questions].reduce((sum, { length }) => sum + Math.max(0, length - 10), 0);
   if (more > 0) lines.push('', `… and ${more} more; query \`waiting\` lists all.`);
+  if (run.unread) lines.push('', `Messages that the agent has not read: **${run.unread}**`);
   const refusal = run.refused.at(-1);
   if (refusal) lines.push('', `Refused: signal ${code(refusal.signal)}: ${plain(refusal.reason, 300)}`);
   return lines.join('\n');
 }
 
-function waitsFor(what: string, { id, prompt, audience, expiresAt, withdrawn }: Pending): string[] {
+function waitsFor(what: string, pending: Pending): string[] {
+  const { id, prompt, audience, expiresAt, withdrawn, workflowId } = pending;
   return [
     '',
     `### Waiting for ${what}: ${code(id)}`,
     plain(prompt, 600),
+    ...(workflowId === undefined ? [] : ['', `In ${code(workflowId)}; it may be answered here or there.`]),
     ...(audience === undefined ? [] : ['', `For ${code(audience)}`]),
     ...(expiresAt === undefined
       ? []

@@ -5,6 +5,7 @@ import { DeclarationError } from '../errors/index.ts';
 import { assertKnownOptions } from '../known-options.ts';
 import type { StepApproval } from '../protocol/step.ts';
 import { assertLimits } from './retries-and-timeouts.ts';
+import type { JsonSchema } from './schema.ts';
 
 /** Text for the person, or whether this call needs one at all: `true` asks with the usual text, `false` asks nobody. */
 export type ApprovalPrompt<Args> = (args: Args) => string | boolean | Promise<string | boolean>;
@@ -22,6 +23,11 @@ export interface ApprovalOptions<Args> {
   onTimeout?: 'reject' | 'approve' | { escalate: Escalation };
   /** Whom it concerns: shown with the question; restricts nobody. */
   audience?: string;
+  /**
+   * The person may change the arguments, to what fits the parameters: the call is made with theirs, and the model is told
+   * so. @default false
+   */
+  allowEdit?: boolean;
 }
 
 /** Who is asked when nobody decided in time. */
@@ -37,18 +43,23 @@ export interface Escalation {
 /** `true`, the text, a function of the arguments, or all options. */
 export type ApprovalRule<Args> = boolean | string | ApprovalPrompt<Args> | ApprovalOptions<Args>;
 
-/** The approval that a call needs; `undefined`: none. */
+/**
+ * The approval that a call needs; `undefined`: none.
+ * @param of what the person reads where the rule does not say, and what changed arguments must fit
+ */
 export async function approvalFor<Args>(
-  name: string,
   rule: ApprovalRule<Args> | undefined,
   args: Args,
+  of: { prompt: string; schema: () => JsonSchema },
 ): Promise<StepApproval | undefined> {
-  const { timeout, onTimeout, audience }: ApprovalOptions<Args> = typeof rule === 'object' ? rule : {};
+  const options: ApprovalOptions<Args> = typeof rule === 'object' ? rule : {};
+  const { timeout, onTimeout, audience, allowEdit } = options;
   const prompt = typeof rule === 'object' ? (rule.prompt ?? true) : (rule ?? false);
   const text = typeof prompt === 'function' ? await prompt(args) : prompt;
   if (text === false) return undefined;
   return {
-    prompt: text === true ? `Run ${name}?` : text,
+    prompt: text === true ? of.prompt : text,
+    ...(allowEdit && { edit: of.schema() }),
     ...(typeof onTimeout === 'object'
       ? { ...limits({ timeout, audience }), escalate: limits(onTimeout.escalate) }
       : limits({ timeout, onTimeout, audience })),
@@ -66,11 +77,13 @@ function limits({ timeout, onTimeout, audience }: Undefinable<Escalation>): Omit
 type Undefinable<T> = { [Field in keyof T]: T[Field] | undefined };
 
 const ESCALATION_OPTIONS = new Set(['timeout', 'onTimeout', 'audience']);
-const APPROVAL_OPTIONS = new Set(['prompt', 'timeout', 'onTimeout', 'audience']);
+const APPROVAL_OPTIONS = new Set(['prompt', 'timeout', 'onTimeout', 'audience', 'allowEdit']);
 
-/** @throws DeclarationError for a rule that cannot be meant, of the tool of this name */
-export function assertApprovalRule(name: string, rule: ApprovalRule<any> | undefined): void {
-  const cannot = `Cannot declare tool ${name}`;
+/**
+ * @param cannot how the message begins: "Cannot declare tool search"
+ * @throws DeclarationError for a rule that cannot be meant
+ */
+export function assertApprovalRule(cannot: string, rule: ApprovalRule<any> | undefined): void {
   if (rule === null || typeof rule === 'number') {
     throw new DeclarationError(
       `${cannot}: "requiresApproval" must be true, a text, a function of the arguments, or an object.`,
@@ -78,6 +91,8 @@ export function assertApprovalRule(name: string, rule: ApprovalRule<any> | undef
   }
   if (typeof rule !== 'object') return;
   assertKnownOptions(rule, APPROVAL_OPTIONS, `${cannot}: "requiresApproval"`);
+  if (!['boolean', 'undefined'].includes(typeof rule.allowEdit))
+    throw new DeclarationError(`${cannot}: "allowEdit" must be true or false.`);
   assertTimeout(cannot, rule);
   if (typeof rule.onTimeout !== 'object') return;
   const { escalate } = rule.onTimeout;

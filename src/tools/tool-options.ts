@@ -40,6 +40,12 @@ export interface ToolOptions<Input, Args, Result> {
   heartbeatTimeout?: Duration;
   /** Its own task queue, so its own machines. @default the agent's */
   taskQueue?: string;
+  /**
+   * Its body waits for people (`ask`), time (`sleep`) or agents: it runs as a child workflow of the tool's name, from its
+   * records after a crash. `timeout` is then that of the whole call, `@default` none, and `retries` says how often the body
+   * is started again, from its records, after it threw. @default false
+   */
+  suspends?: boolean;
   /** It has no effect outside. After a change of the agent's code it is asked again instead of served from before. */
   readOnly?: boolean;
   /**
@@ -121,6 +127,7 @@ const OPTIONS = new Set<keyof ToolOptions<any, any, any>>([
   'timeout',
   'heartbeatTimeout',
   'taskQueue',
+  'suspends',
   'readOnly',
   'onUncertain',
   'requiresApproval',
@@ -143,11 +150,25 @@ export function assertToolOptions(options: ToolOptions<any, any, any>): void {
     );
   }
   assertLimits(options, ['timeout', 'heartbeatTimeout'], `Cannot declare tool ${name}`);
-  assertApprovalRule(name, options.requiresApproval);
+  assertApprovalRule(`Cannot declare tool ${name}`, options.requiresApproval);
   assertCacheRule(name, options.cache, options);
+  assertSuspends(options);
   if (!['retry', 'ask', 'fail', undefined].includes(options.onUncertain)) {
     throw new DeclarationError(
       `Cannot declare tool ${name}: "onUncertain" must be 'retry', 'ask' or 'fail'.`,
     );
   }
+}
+
+/** What is said of activities says nothing of a child workflow. */
+function assertSuspends(options: ToolOptions<any, any, any>): void {
+  const { name, suspends } = options;
+  if (suspends === undefined || suspends === false) return;
+  if (suspends !== true)
+    throw new DeclarationError(`Cannot declare tool ${name}: "suspends" must be true or false.`);
+  const beside = (['cache', 'heartbeatTimeout', 'onUncertain'] as const).find(
+    (each) => options[each] !== undefined,
+  );
+  if (beside)
+    throw new DeclarationError(`Cannot declare tool ${name}: "${beside}" does not go with "suspends".`);
 }

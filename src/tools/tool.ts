@@ -80,7 +80,7 @@ async function runPlainly<Result>(made: Tool<any, any, Result>, input: unknown):
     );
   }
   sayDurabilityIsOff();
-  if (made.options.requiresApproval) sayNobodyApproves(name);
+  if (made.options.requiresApproval) sayNobodyApproves(`Tool ${name}`);
   const args = await toolArguments(made, input);
   return await execute(args, { idempotencyKey: randomUUID(), signal: new AbortController().signal });
 }

@@ -29,6 +29,7 @@ import { ADVANCE, AWAIT_LOOP } from '../protocol/names.ts';
 import { assertKnownOptions } from '../known-options.ts';
 import { ToolCache } from '../tools/tool-cache.ts';
 import { byName, declared } from '../tools/declared.ts';
+import { suspendingTool } from '../tools/suspending-tool.ts';
 import type { Tool } from '../tools/tool-options.ts';
 import { outliveSignals } from './outlive-signals.ts';
 import { refuseAgentImports } from './refuse-agent-imports.ts';
@@ -116,8 +117,9 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
     // A plugin of the connection configures the host's own worker too, and a worker that has the plugin itself once more.
     if (options.activities && (ADVANCE in options.activities || AWAIT_LOOP in options.activities))
       return options;
-    const { agents = [] } = this.#options;
     const tools = byName(this.#options.tools ?? declared);
+    const suspending = [...tools.values()].filter(({ options: { suspends } }) => suspends);
+    const agents = [...(this.#options.agents ?? []), ...suspending.map(suspendingTool)];
     const blobs =
       this.#blobs ?? blobsBeside(options.connection === undefined ? DEFAULT_ADDRESS : this.#address);
     if (!blobs) assertNoneCached(tools.values());

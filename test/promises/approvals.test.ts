@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { approve, reject, waiting, type Waiting } from '../../src/index.ts';
 import { findServerBinary } from '../../src/servers/index.ts';
+import { digest } from '../../src/loop/fingerprint.ts';
 import { scene } from '../kit/scene.ts';
 import { address, chainOf, client, eventsOf, until } from '../kit/temporal.ts';
 import { sightings, untilWaiting } from '../kit/waiting-runs.ts';
@@ -42,6 +43,7 @@ test('a tool that needs approval is not scheduled before it, and runs once after
     id: 'wipe-1',
     name: 'wipe',
     prompt: 'Run wipe?',
+    argumentsHash: digest({}),
     input: {},
     askedAt: expect.any(Number),
   });

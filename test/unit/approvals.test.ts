@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Approvals, Unreadable } from '../../src/records/approvals.ts';
+import { Approvals } from '../../src/records/approvals.ts';
+import { Unreadable } from '../../src/records/refusals.ts';
 
 const always = () => true;
 const refund = { name: 'issue_refund', prompt: 'Refund $5?', input: { usd: 5 }, at: 1_000 };

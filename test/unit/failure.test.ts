@@ -86,7 +86,8 @@ describe('a recorded failure', () => {
   test.each(
     Object.values(errors)
       .filter((value) => typeof value === 'function' && value.prototype instanceof AgentError)
-      .map((Class) => [Class.name, Class as unknown as new (message: string) => Error] as const),
+      .map((value) => value as unknown as new (message: string) => Error)
+      .map((Class) => [Class.name, Class] as const),
   )("of this package's %s is of that class again", (_name, Class) => {
     const error = fromStepFailure(toStepFailure(new Class('no')));
     expect(error).toBeInstanceOf(Class);

@@ -3,6 +3,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { z } from 'zod';
 import { createToolActivity } from '../../activities/tool-activity.ts';
+import { digest } from '../../src/loop/fingerprint.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/protocol/limits.ts';
 import { DeclarationError, tool, ToolInputError, type ToolContext } from '../../src/index.ts';
 import { byName, declared } from '../../src/tools/declared.ts';
@@ -174,7 +175,8 @@ describe('inside a run a tool', () => {
   ])('that needs an approval %s', async (_how, requiresApproval, prompt, more: object = {}) => {
     const ship = tool({ ...options, requiresApproval, execute: () => 1 });
     const { steps } = await asked(() => ship({ to: 'Oslo' }));
-    expect(steps[0]!.approval).toEqual({ prompt, ...more });
+    const argumentsHash = digest({ to: 'Oslo' });
+    expect(steps[0]!.approval).toEqual({ prompt, argumentsHash, ...more });
   });
 
   test.each([false, undefined, () => false, { prompt: () => false }])(

@@ -1,0 +1,105 @@
+import type { NestedDecision, NestedOutcome, NestedReport } from '../protocol/advance.ts';
+import type { PendingApproval, PendingQuestion } from '../protocol/signals.ts';
+
+/** More is not shown above: a report is one signal. */
+const MAX_REPORT_BYTES = 256 * 1024;
+
+/**
+ * What waits in the runs below this one, by child. A child says all of it anew whenever it changes, so that a report that
+ * comes twice, or is made by somebody else, can do no more than show something wrong: what is decided is looked at there.
+ */
+export class NestedWaits {
+  /** By workflow id, of the children that are under way: where their ids begin, and what waits in them. */
+  readonly #children = new Map<string, { path: string; report?: NestedReport }>();
+  /** Decisions that were handed down and of which nothing was heard, by id. */
+  readonly #handedDown = new Map<string, NestedDecision & { child: string }>();
+
+  /** A child is started; its ids begin with this. */
+  started(child: string, path: string): void {
+    this.#children.set(child, { path });
+  }
+
+  /** A child is over. Answers the decisions that it had been given and said nothing of. */
+  ended(child: string): NestedDecision[] {
+    this.#children.delete(child);
+    const lost = [...this.#handedDown].filter(([, decision]) => decision.child === child);
+    for (const [id] of lost) this.#handedDown.delete(id);
+    return lost.map(([, decision]) => decision);
+  }
+
+  /** Takes what a child says. Answers what became of decisions, which it was told of by this run or from above. */
+  report(report: unknown): NestedOutcome[] {
+    const { child, approvals, questions, outcomes } = (report ?? {}) as Partial<NestedReport>;
+    const known = this.#children.get(String(child));
+    if (!known || ![approvals, questions, outcomes].every(Array.isArray)) return [];
+    const below = ({ id }: { id?: unknown }) => typeof id === 'string' && id.startsWith(known.path);
+    known.report = {
+      child: child!,
+      approvals: approvals!.filter(below),
+      questions: questions!.filter(below),
+      outcomes: [],
+    };
+    for (const { door } of outcomes!) {
+      for (const [id, decision] of this.#handedDown)
+        if (JSON.stringify(decision.door) === JSON.stringify(door)) this.#handedDown.delete(id);
+    }
+    return outcomes!;
+  }
+
+  /** The child in which this waits, or below which. */
+  childOf(id: string | undefined): string | undefined {
+    if (id === undefined || this.#handedDown.has(id)) return undefined;
+    for (const [child, { report }] of this.#children) {
+      const all = [...(report?.approvals ?? []), ...(report?.questions ?? [])];
+      if (all.some((pending) => pending.id === id)) return child;
+    }
+    return undefined;
+  }
+
+  /** A decision goes down: until something is heard of it, there is nothing to decide here. */
+  handDown(child: string, decision: NestedDecision): void {
+    this.#handedDown.set(decision.sent.id!, { ...decision, child });
+  }
+
+  /** The decision of this id that is on its way down. */
+  onItsWay(id: string | undefined): NestedDecision | undefined {
+    return id === undefined ? undefined : this.#handedDown.get(id);
+  }
+
+  /** What waits below under this id. */
+  find(id: string): PendingApproval | PendingQuestion | undefined {
+    return [...this.approvals, ...this.questions].find((pending) => pending.id === id);
+  }
+
+  get approvals(): PendingApproval[] {
+    return this.#waiting(({ approvals }) => approvals);
+  }
+
+  get questions(): PendingQuestion[] {
+    return this.#waiting(({ questions }) => questions);
+  }
+
+  #waiting<T extends { id: string; workflowId?: string }>(of: (report: NestedReport) => readonly T[]): T[] {
+    return [...this.#children].flatMap(([child, { report }]) => {
+      const waiting = report ? of(report) : [];
+      return waiting
+        .filter(({ id }) => !this.#handedDown.has(id))
+        .map((pending) => ({ ...pending, workflowId: pending.workflowId ?? child }));
+    });
+  }
+}
+
+/** A report small enough for a signal: arguments first, then what comes last, are left out. */
+export function fitReport(report: NestedReport): NestedReport {
+  const approvals = report.approvals.map((pending) => ({ ...pending }));
+  const questions = [...report.questions];
+  const size = () => JSON.stringify([approvals, questions]).length;
+  for (const pending of [...approvals].reverse()) {
+    if (size() <= MAX_REPORT_BYTES) break;
+    delete pending.input;
+    delete pending.edit;
+  }
+  while (size() > MAX_REPORT_BYTES && approvals.length + questions.length > 0)
+    (approvals.length > 0 ? approvals : questions).pop();
+  return { ...report, approvals, questions };
+}

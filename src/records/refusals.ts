@@ -1,0 +1,89 @@
+/** What was sent to a run by whoever may: untrusted, so it is read with care, and why it is refused. */
+import type { Refusal, SentDecision } from '../protocol/signals.ts';
+import type { StepApproval } from '../protocol/step.ts';
+import { whyNotFits } from './fits-schema.ts';
+import { jsonBytes } from './run-records.ts';
+
+/** A signal's payload that cannot be decoded. */
+export class Unreadable {
+  readonly why: string;
+
+  constructor(why: string) {
+    this.why = why;
+  }
+}
+
+/** What waits, as far as a decision on it needs to know. */
+export type Decidable = { id: string } & {
+  [Field in 'answer' | 'edit' | 'argumentsHash']?: StepApproval[Field] | undefined;
+};
+
+/** An answer, or arguments, become a record, which goes over to each next run. */
+const MAX_SENT_BYTES = 256 * 1024;
+const MAX_TEXT_CHARS = 2_000;
+const HOW = ['approve', 'reject', 'answer'] as const;
+
+/** Reads what was sent by a signal of this name, or by the update `decide`, which says itself what it is. */
+export function readDecision(door: string, payload: unknown): SentDecision | Refusal {
+  if (payload instanceof Unreadable) return malformed(`it cannot be read (${clip(payload.why)})`);
+  if (typeof payload !== 'object' || payload === null) return malformed('it has no "id"');
+  const given = payload as Record<string, unknown>;
+  const said =
+    door === 'decide' ? (given['decision'] ?? (Object.hasOwn(given, 'value') ? 'answer' : '')) : door;
+  const how = HOW.find((each) => each === said);
+  if (!how) return malformed('its "decision" is neither "approve" nor "reject" nor "answer"');
+  const { id } = given;
+  if (typeof id !== 'string' && !(id === undefined && how === 'answer')) return malformed('it has no "id"');
+  const text = (field: string) => {
+    const value = given[field];
+    return typeof value === 'string' ? { [field]: value.slice(0, MAX_TEXT_CHARS) } : {};
+  };
+  return {
+    how,
+    ...(id !== undefined && { id }),
+    ...(given['value'] !== undefined && { value: given['value'] }),
+    ...(given['arguments'] !== undefined && { arguments: given['arguments'] }),
+    ...text('argumentsHash'),
+    ...text('reason'),
+    ...text('note'),
+    ...text('by'),
+  };
+}
+
+/** Why a decision does not fit what it is about. */
+export function whyUnfit(asked: Decidable, sent: SentDecision): Refusal | undefined {
+  const { id, answer, edit, argumentsHash } = asked;
+  const isAnswer = sent.how === 'answer';
+  if (isAnswer !== (answer !== undefined)) {
+    const what = isAnswer
+      ? 'to be approved: send "approve" or "reject"'
+      : 'a question: send "answer" with a "value"';
+    return malformed(`"${id}" is ${what}`);
+  }
+  const unfit = (reason: string): Refusal => ({ code: 'does-not-fit', reason });
+  if (isAnswer) {
+    const wrong = whyNotValue(answer!, sent.value);
+    return wrong === undefined ? undefined : unfit(`the answer to "${id}" does not fit: ${clip(wrong)}`);
+  }
+  if (sent.argumentsHash !== undefined && sent.argumentsHash !== argumentsHash)
+    return unfit(`"${id}" is asked about other arguments, with the hash ${argumentsHash ?? '(none)'}`);
+  if (sent.arguments === undefined || sent.how === 'reject') return undefined;
+  if (!edit) return unfit(`the arguments of "${id}" may not be changed: it has no "allowEdit"`);
+  const wrong = whyNotValue(edit, sent.arguments);
+  return wrong === undefined ? undefined : unfit(`the arguments for "${id}" do not fit: ${clip(wrong)}`);
+}
+
+function whyNotValue(schema: Record<string, unknown>, value: unknown): string | undefined {
+  if (value === undefined) return 'it has no "value"';
+  const bytes = jsonBytes(value);
+  if (bytes > MAX_SENT_BYTES) return `it has ${bytes} bytes; the limit is ${MAX_SENT_BYTES}`;
+  return whyNotFits(schema, value);
+}
+
+function malformed(reason: string): Refusal {
+  return { code: 'malformed', reason };
+}
+
+export function clip(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}

@@ -1,0 +1,63 @@
+/** Agents that an agent starts, and tools that suspend: children, whose approvals are seen and decided here too. */
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import * as wf from '@temporalio/workflow';
+import type { Nesting, RunOrigin } from '../src/protocol/advance.ts';
+import type { Step } from '../src/protocol/step.ts';
+import { childOfBefore } from './read-run.ts';
+import { type InFlight, inputOf, type StepContext } from './take-step.ts';
+
+export async function child(run: StepContext, flight: InFlight): Promise<unknown> {
+  const { asksEffects, reopened, parent } = run;
+  const { step } = flight;
+  const id = `${wf.workflowInfo().workflowId}/${step.name}-${step.key.slice(0, 12)}${step.key.slice(24)}`;
+  // The child of the run that is resumed is resumed too, or was done without its parent.
+  const before = reopened.has(step.key) ? await childOfBefore(id) : undefined;
+  if (before && !before.from) return before.result;
+  const from = before?.from;
+  const nesting = nestingOf(run, step);
+  const origin: RunOrigin = {
+    version: 1,
+    ...(from && { from }),
+    ...(asksEffects && { asksEffects }),
+    nesting,
+  };
+  for (let start = 1; ; start++) {
+    const workflowId = start === 1 ? id : `${id}.${start}`;
+    parent.childStarted(workflowId, nesting.path);
+    try {
+      return await wf.executeChild(step.name, {
+        args: [from ? null : inputOf(flight), origin],
+        workflowId,
+        parentClosePolicy: 'REQUEST_CANCEL',
+        ...limits(step),
+      });
+    } catch (error) {
+      // After a reset, the child of the run that was reset may still be ending under this id.
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError) || start === 5) throw error;
+    } finally {
+      parent.childEnded(workflowId);
+    }
+  }
+}
+
+/** How the child is called here and above, the same for as long as its step is asked. */
+function nestingOf({ approvals, labels, chain }: StepContext, step: Step): Nesting {
+  const label = labels.get(step.key) ?? approvals.mint(step.name);
+  labels.set(step.key, label);
+  const attempts = step.options?.retry?.maximumAttempts;
+  return {
+    path: `${label}/`,
+    ...(step.suspends && { idempotencyKey: `${chain}:${step.key}` }),
+    // A body that threw is started again from its records, which a retry of the workflow would not have.
+    ...(step.suspends && attempts !== undefined && { retries: attempts - 1 }),
+  };
+}
+
+function limits({ options, suspends }: Step): Partial<wf.ChildWorkflowOptions> {
+  const { taskQueue, retry, startToCloseTimeout } = options ?? {};
+  return {
+    ...(taskQueue !== undefined && { taskQueue }),
+    ...(retry && !suspends && { retry }),
+    ...(suspends && startToCloseTimeout !== undefined && { workflowExecutionTimeout: startToCloseTimeout }),
+  };
+}
