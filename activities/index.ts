@@ -1,7 +1,7 @@
 /** The activities of a worker: what runs on the agents' task queue, and what on the host's own. */
 import type { RunStorage } from '../src/blobs/run-storage.ts';
 import type { LoopHost } from '../src/loop/loop-host.ts';
-import { ADVANCE, AWAIT_LOOP, CALL, LAST_RUN, READ_RUN, STEP, TURN } from '../src/protocol/names.ts';
+import { ADVANCE, AWAIT_LOOP, CALL, LAST_RUN, NOTED, READ_RUN, STEP, TURN } from '../src/protocol/names.ts';
 import type { Tool } from '../src/tools/tool-options.ts';
 import { createAdvance, createAwaitLoop } from './advance.ts';
 import { createCall } from './call.ts';
@@ -20,6 +20,7 @@ export function sharedActivities(host: LoopHost): Activities {
     [CALL]: call,
     [READ_RUN]: createReadRun(host.storage),
     [LAST_RUN]: lastRun,
+    [NOTED]: async () => {},
   };
 }
 

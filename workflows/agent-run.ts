@@ -185,7 +185,7 @@ class AgentRun {
     this.#link.grantAll();
     this.#doors.refuseUnread();
     this.#describe();
-    await wf.condition(() => this.#doors.allTold, TELL_GRACE);
+    await wf.condition(() => this.#doors.allTold && wf.allHandlersFinished(), TELL_GRACE);
     const grace = this.#link.cancelling ? CANCEL_GRACE : EFFECTS_GRACE;
     await wf.condition(() => !mustEnd.some((key) => this.#steps.has(key)), grace);
     await this.#traceArrived();

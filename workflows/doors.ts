@@ -4,7 +4,7 @@
  */
 import * as wf from '@temporalio/workflow';
 import type { Door, Nesting, NestedDecision, NestedOutcome } from '../src/protocol/advance.ts';
-import { DECIDE_SIGNAL, NESTED_SIGNAL } from '../src/protocol/names.ts';
+import { DECIDE_SIGNAL, NESTED_SIGNAL, NOTED } from '../src/protocol/names.ts';
 import {
   answer,
   approve,
@@ -78,11 +78,8 @@ export class Doors {
         if (refusal) throw failureOf(refusal);
       },
     });
-    wf.setHandler(sendMessage, (given) => (this.#onMessage(given), { at: Date.now() }), {
-      validator: (given) => {
-        const reason = this.#options.inbox.whyNot(given);
-        if (reason !== undefined) throw failureOf({ code: 'malformed', reason });
-      },
+    wf.setHandler(sendMessage, (given) => this.#onSendMessage(given), {
+      validator: (given) => this.#assertMessage(given),
     });
     wf.setHandler(decisions, () => this.#options.approvals.decisions());
     wf.setHandler(waiting, () => ({
@@ -154,7 +151,20 @@ export class Doors {
     this.#options.changed();
   }
 
+  async #onSendMessage(given: unknown): Promise<{ at: number }> {
+    await taskCompleted();
+    this.#assertMessage(given);
+    this.#onMessage(given);
+    return { at: Date.now() };
+  }
+
+  #assertMessage(given: unknown): void {
+    const reason = this.#options.inbox.whyNot(given);
+    if (reason !== undefined) throw failureOf({ code: 'malformed', reason });
+  }
+
   async #onDecide(input: unknown): Promise<DecisionReceipt> {
+    await taskCompleted();
     const door: Door = { ...this.#here, updateId: wf.currentUpdateInfo()!.id };
     const sent = readDecision(decide.name, input) as SentDecision;
     const below = this.#nested.childOf(sent.id) !== undefined;
@@ -273,6 +283,16 @@ export class Doors {
     if (!kept) this.#options.approvals.refuse(name, reason, Date.now());
     wf.log.warn(`Signal ${name} refused: ${reason}`);
   }
+}
+
+/**
+ * An update that was accepted in a task that then fails is gone, other than a signal: what the loop would have been told of
+ * it never was. So nothing follows from an update before its task is completed.
+ */
+async function taskCompleted(): Promise<void> {
+  // A timer would take a second on a server with one shard.
+  const summary = 'what was sent is in the history';
+  await wf.scheduleActivity(NOTED, [], { startToCloseTimeout: '10 seconds', summary });
 }
 
 function failureOf({ code, reason }: Refusal): wf.ApplicationFailure {

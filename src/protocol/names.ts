@@ -13,6 +13,8 @@ export const AWAIT_LOOP = 'agents.awaitLoop';
 export const READ_RUN = 'agents.readRun';
 /** Activity: find the last run of a workflow id, to go on from it. */
 export const LAST_RUN = 'agents.lastRun';
+/** Activity that does nothing: once it is answered, the task in which it was scheduled is in the history. */
+export const NOTED = 'agents.noted';
 /** Query: what a run would hand over to one that goes on from it. */
 export const CARRY_QUERY = '__agents_carry';
 

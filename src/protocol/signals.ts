@@ -138,8 +138,10 @@ export interface Pending {
   prompt: string;
   /** Milliseconds since the epoch, by the workflow's clock. */
   askedAt: number;
-  /** When it is decided without a person. */
+  /** When `onTimeout` decides it without a person, or others are asked. */
   expiresAt?: number;
+  /** @default 'reject' */
+  onTimeout?: 'reject' | 'approve' | 'escalate';
   /** Whom it concerns; anybody may answer. */
   audience?: string;
   /** The run below this one in which it waits; it may be answered here or there. */

@@ -14,7 +14,6 @@ import { jsonBytes } from './run-records.ts';
 interface Asked extends Omit<PendingApproval, 'withdrawn'> {
   waiting: boolean;
   answer?: Record<string, unknown>;
-  onTimeout?: StepApproval['onTimeout'];
   escalate?: StepApproval['escalate'];
   /** Others were asked, and this is what happens when they do not decide in time. */
   escalated?: 'reject' | 'approve';
@@ -282,12 +281,14 @@ function escalate(asked: Asked, at: number): number | undefined {
 /** What is shown of an approval, and goes over to the next run. */
 function shownOf(asked: Omit<Asked, 'waiting'>) {
   const { id, name, prompt, askedAt, expiresAt, audience, argumentsHash, edit } = asked;
+  const onTimeout = asked.escalate ? 'escalate' : asked.onTimeout;
   return {
     id,
     name,
     prompt,
     askedAt,
     ...(expiresAt !== undefined && { expiresAt }),
+    ...(onTimeout && { onTimeout }),
     ...(audience !== undefined && { audience }),
     ...(argumentsHash !== undefined && { argumentsHash }),
     ...(edit && { edit }),

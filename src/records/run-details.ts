@@ -25,7 +25,7 @@ export function runDetails(run: {
       '',
       'Send signal `approve` or `reject` with:',
       ...json({ id: pending.id }),
-      ...(pending.edit ? ['`arguments` beside the id, whole, are used in place of these.'] : []),
+      ...edits(pending),
     );
   }
   for (const pending of run.questions.slice(0, 10)) {
@@ -46,17 +46,33 @@ export function runDetails(run: {
   return lines.join('\n');
 }
 
+/** Arguments may be changed: those there are, to be sent as they are to be. */
+function edits({ id, input, edit }: PendingApproval): string[] {
+  if (!edit) return [];
+  const payload = { id, arguments: input };
+  const whole = JSON.stringify(payload).length <= 1_000;
+  return ['Or approve with other arguments:', ...json(whole ? payload : { id, arguments: {} })];
+}
+
+function whenLate({ onTimeout = 'reject', expiresAt }: Pending): string[] {
+  if (expiresAt === undefined) return [];
+  const what = {
+    reject: 'Rejected, if nobody decides, at',
+    approve: 'Approved, if nobody decides, at',
+    escalate: 'Put to others, if nobody decides, at',
+  };
+  return ['', `${what[onTimeout]} ${new Date(expiresAt).toISOString()}`];
+}
+
 function waitsFor(what: string, pending: Pending): string[] {
-  const { id, prompt, audience, expiresAt, withdrawn, workflowId } = pending;
+  const { id, prompt, audience, withdrawn, workflowId } = pending;
   return [
     '',
     `### Waiting for ${what}: ${code(id)}`,
     plain(prompt, 600),
     ...(workflowId === undefined ? [] : ['', `In ${code(workflowId)}; it may be answered here or there.`]),
     ...(audience === undefined ? [] : ['', `For ${code(audience)}`]),
-    ...(expiresAt === undefined
-      ? []
-      : ['', `Decided without a person at ${new Date(expiresAt).toISOString()}`]),
+    ...whenLate(pending),
     ...(withdrawn ? ['', 'The present loop has not asked for this; an answer waits until it does.'] : []),
   ];
 }

@@ -36,9 +36,29 @@ test('shows each pending approval with the exact signal to send', () => {
 test('says whom an approval concerns, and when it is decided without a person', () => {
   const shown = runDetails({
     ...nothing,
-    approvals: [pending({ audience: 'finance', expiresAt: 86_400_000 })],
+    approvals: [
+      pending({ audience: 'finance', expiresAt: 86_400_000 }),
+      pending({ expiresAt: 86_400_000, onTimeout: 'approve' }),
+      pending({ expiresAt: 86_400_000, onTimeout: 'escalate' }),
+    ],
   });
-  expect(shown).toContain('\n\nFor `finance`\n\nDecided without a person at 1970-01-02T00:00:00.000Z\n');
+  expect(shown).toContain('\n\nFor `finance`\n\nRejected, if nobody decides, at 1970-01-02T00:00:00.000Z\n');
+  expect(shown).toContain('\n\nApproved, if nobody decides, at 1970-01-02T00:00:00.000Z\n');
+  expect(shown).toContain('\n\nPut to others, if nobody decides, at 1970-01-02T00:00:00.000Z\n');
+});
+
+test('has the arguments ready to be changed, where they may be', () => {
+  const input = { usd: 5, why: '```' };
+  const shown = runDetails({ ...nothing, approvals: [pending({ input, edit: { type: 'object' } })] });
+  const blocks = [...shown.matchAll(/```json\n(.*)\n```/g)].map(([, json]) => JSON.parse(json!) as unknown);
+  expect(blocks).toEqual([{ id: 'issue_refund-1' }, { id: 'issue_refund-1', arguments: input }]);
+});
+
+test('says where it waits, and how many messages are unread', () => {
+  const below = pending({ id: 'writer-1/issue_refund-1', workflowId: 'w/writer-1a2b' });
+  const shown = runDetails({ ...nothing, approvals: [below], unread: 2 });
+  expect(shown).toContain('\n\nIn `w/writer-1a2b`; it may be answered here or there.\n');
+  expect(shown).toContain('\n\nMessages that the agent has not read: **2**');
 });
 
 test('says that an approval which the present loop has not asked for waits', () => {
