@@ -15,14 +15,16 @@ export interface TestServerConnection {
 export interface TestWorkerOptions extends AgentsPluginOptions {
   /** Where the test starts its runs. */
   taskQueue: string;
-  /** More for `Worker.create`, such as `activities` or `workflowsPath`. */
+  /**
+   * More for `Worker.create`, such as `activities` or `workflowsPath`. A test that stops a worker and starts another needs
+   * `maxCachedWorkflows: 0`: a server that skips time leaves a run to the worker that has it cached, though that is gone.
+   */
   worker?: Partial<WorkerOptions>;
 }
 
 /**
  * A worker for a test: `Worker.create` with `AgentsPlugin`, blobs in a new folder of the system's own for what is temporary,
- * and the time that a long wait costs in a server that skips
- * time down from 5 s to 0.2 s. Run it with `worker.runUntil(async () => …)`.
+ * and the time that a long wait costs in a server that skips time down from 5 s to 0.2 s. Run it with `worker.runUntil(async () => …)`.
  */
 export async function createTestWorker(
   server: TestServerConnection,

@@ -18,7 +18,8 @@ import { contractScript } from './contract-script.ts';
 export interface AdapterFixture {
   /** The framework's name. */
   name: string;
-  /** URL of a module with the agents `steps`, `toolError`, `flaky`, `refused`, `hanging`, `approvals` and `changing`. */
+  /** URL of a module with the agents `steps`, `toolError`, `flaky`, `refused`, `hanging`, `approvals`, `hears` and
+   * `changing`. */
   module: string;
   /** URL of a module that worker processes load first. */
   preload?: string;

@@ -70,6 +70,13 @@ export function contractScript(request: ProviderRequest): ProviderAnswer | undef
     if (done.length < said.length) return call(look(said.at(-1)!));
     return say(`heard: ${said.join()}`);
   }
+  if (instructions.includes('HEARER')) {
+    const said = messages.flatMap(({ role, text }) =>
+      role === 'user' ? [text.replace(/case:\S+/, 'it')] : [],
+    );
+    // While it says the first thing, somebody sends a message.
+    return { ...say(`heard: ${said.join()}`), delayMs: said.length === 1 ? 500 : 0 };
+  }
   if (instructions.includes('SHOPPER')) {
     if (!has('find')) return call(['find', { what: `f case:${id}` }], ['order', { what: `o case:${id}` }]);
     return has('broken') ? say(`bought: ${done[1]!.text}`) : call(['broken', { what: `b case:${id}` }]);

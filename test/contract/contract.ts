@@ -3,8 +3,9 @@
  * the whole suite; later promises are added here, not to one adapter's tests.
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { approve, records, reject, waiting } from '../../src/index.ts';
+import { approve, message, records, reject, waiting } from '../../src/index.ts';
 import { assertReplays, chainOf, client, eventsOf, repeatedSteps, unique, until } from '../kit/temporal.ts';
+import { untilWaiting } from '../kit/waiting-runs.ts';
 import type { WorkerProcess } from '../kit/workers.ts';
 import { type AdapterFixture, contractScene, eachStep, inGroups, someSteps } from './contract-scene.ts';
 
@@ -158,6 +159,32 @@ export function testAdapter(fixture: AdapterFixture): void {
         /refund=refunded.*own_refund=.*not this one|own_refund=.*not this one.*refund=refunded/,
       );
       expect(bodiesOf(workflowId)).toEqual({ 'lookup account case:X': 1, 'refund r case:X': 1 });
+    });
+
+    test('makes a call with the arguments that a person gave, and tells the model so', async () => {
+      const { handle, workflowId } = await run('approvals');
+      await untilWaiting(handle, ['refund-1']);
+      await handle.signal(approve, { id: 'refund-1', arguments: { what: `less case:${workflowId}` } });
+      await untilWaiting(handle, ['own_refund-1']);
+      await handle.signal(approve, { id: 'own_refund-1' });
+      expect(await handle.result()).toContain(
+        `refund=A person changed the arguments of this call before it was made, to {"what":"less case:${workflowId}"}.\n\nrefunded`,
+      );
+      expect(bodiesOf(workflowId)).toEqual({
+        'lookup account case:X': 1,
+        'refund less case:X': 1,
+        'own refund o case:X': 1,
+      });
+      await assertReplays(await chainOf(handle));
+    });
+
+    test('is run again with what people say to it meanwhile, in the same conversation', async () => {
+      const { handle, workflowId } = await run('hears');
+      await scene.provider.waitFor(({ body }) => JSON.stringify(body).includes(workflowId));
+      await handle.signal(message, 'this');
+      await handle.signal(message, { text: 'that', by: 'ann' });
+      expect(await handle.result()).toBe('heard: it,this\n\nthat');
+      expect(callsOf(workflowId)).toHaveLength(2);
     });
 
     test('keeps two runs at once apart', async () => {

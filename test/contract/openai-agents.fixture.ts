@@ -35,7 +35,7 @@ const refund = tool({
   name: 'refund',
   description: 'Refunds.',
   parameters,
-  requiresApproval: ({ what }) => `Refund ${what}?`,
+  requiresApproval: { prompt: ({ what }) => `Refund ${what}?`, allowEdit: true },
   execute: async ({ what }) => {
     note(`refund ${what}`);
     return 'refunded';
@@ -98,6 +98,11 @@ export const hanging = agent(
 export const approvals = agent('approvals', async (input: string) => {
   return await runAgent(input, { model, instructions: 'CASHIER', tools: [lookup, refund, ownRefund] });
 });
+
+export const hears = agent(
+  'hears',
+  async (input: string) => await runAgent(input, { model, instructions: 'HEARER', onMessage: 'after' }),
+);
 
 export const remembers = agent('remembers', async (input: string) => {
   const keeper = new Agent({ name: 'Keeper', instructions: 'KEEPER', model, tools: [toAgentTool(lookup)] });

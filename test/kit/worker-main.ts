@@ -6,7 +6,7 @@ import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 import { type Agent, FileStore } from '../../src/index.ts';
-import { ADVANCE, AWAIT_LOOP } from '../../src/protocol/names.ts';
+import { ADVANCE, AWAIT_LOOP, NOTED } from '../../src/protocol/names.ts';
 import { AgentsPlugin } from '../../src/worker/index.ts';
 import type { WorkerProcessOptions } from './workers.ts';
 
@@ -62,7 +62,7 @@ function killer(): ActivityInboundCallsInterceptor {
       if (dying) await new Promise(() => {});
       const { info, client } = Context.current();
       const result = await next(input);
-      const isStep = info.activityType !== ADVANCE && info.activityType !== AWAIT_LOOP && !isMoved(result);
+      const isStep = ![ADVANCE, AWAIT_LOOP, NOTED].includes(info.activityType) && !isMoved(result);
       if (!isStep || ++answered !== kill?.step) return result;
       if (kill.when === 'before') die();
       dying = true;

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
-import { Worker } from '@temporalio/worker';
+import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { approve, waiting } from '../../src/index.ts';
 import { createTestEnvironment, createTestWorker } from '../../src/testing/index.ts';
 import { AgentsPlugin } from '../../src/worker/index.ts';
@@ -27,12 +27,13 @@ afterAll(
 );
 
 const workers = {
-  ours: async (taskQueue: string) =>
-    await createTestWorker(environments['ours']!, { agents, taskQueue, worker: { workflowBundle } }),
-  'their own': async (taskQueue: string) =>
+  ours: async (taskQueue: string, more: Partial<WorkerOptions> = {}) =>
+    await createTestWorker(environments['ours']!, { agents, taskQueue, worker: { workflowBundle, ...more } }),
+  'their own': async (taskQueue: string, more: Partial<WorkerOptions> = {}) =>
     await Worker.create({
       connection: environments['their own']!.nativeConnection,
       workflowBundle,
+      ...more,
       taskQueue,
       plugins: [new AgentsPlugin({ agents })],
     }),
@@ -82,6 +83,29 @@ describe.each(['ours', 'their own'] as const)('in a time-skipping environment, %
       expect(await handle.result()).toBe('refunded $5');
     });
     expect(tally()).toEqual({ 'refund 5': 1 });
+  });
+
+  test('all that runs is stopped for a month, and started again: the run goes on', async () => {
+    const environment = environments[whose]!;
+    const taskQueue = unique('refunding');
+    newEffects();
+    const { workflow } = environment.client;
+    const handle = await workflow.start(refunding, { taskQueue, workflowId: taskQueue, args: [6] });
+    // Without a cache: this server leaves the tasks of a run to the worker that has it cached, though that is gone.
+    const make = async () => await workers[whose](taskQueue, { maxCachedWorkflows: 0 });
+    const before = await make();
+    const id = await before.runUntil(async () => await atRest(handle));
+
+    await environment.sleep('30 days');
+
+    const after = await make();
+    const result = await after.runUntil(async () => {
+      expect(await atRest(handle)).toBe(id);
+      await handle.signal(approve, { id });
+      return (await handle.result()) as unknown;
+    });
+    expect(result).toBe('refunded $6');
+    expect(tally()).toEqual({ 'refund 6': 1 });
   });
 
   test('an approval with a timeout waits that long, then goes by its rule, and a late answer is refused', async () => {

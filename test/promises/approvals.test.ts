@@ -179,7 +179,7 @@ describe('a signal that cannot be accepted', () => {
     for (const payload of malformed) await handle.signal('approve', payload);
     await handle.signal('reject');
     await handle.signal('approve', { id: 'transfer-9' });
-    await handle.signal('approve', { id: 'x'.repeat(100_000) });
+    await handle.signal('approve', { id: 'x'.repeat(1_000_000) });
     await handle.signal('aprove', { id: 'transfer-1' });
     await handle.signal('reject', { id: 'transfer-1', reason: { not: 'text' }, by: 5 });
     await handle.signal('approve', { id: 'transfer-1' });

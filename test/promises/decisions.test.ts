@@ -1,6 +1,7 @@
 /** Decisions of people: who is told what, what is changed, and what is kept of it. */
 import { describe, expect, test } from '@jest/globals';
 import { approve, decide, decisions, decisionsOf, reject, sendDecision, waiting } from '../../src/index.ts';
+import { paying } from '../fixtures/people-agents.ts';
 import { scene } from '../kit/scene.ts';
 import { assertReplays, chainOf, client, eventsOf, until } from '../kit/temporal.ts';
 import { untilWaiting } from '../kit/waiting-runs.ts';
@@ -49,6 +50,57 @@ test('three calls of one turn, decided in another order and in other ways: each 
   const identities = new Set(taken.map(({ identity }) => identity));
   expect([...identities]).toEqual([(await client()).options.identity]);
   await assertReplays(await chainOf(handle));
+});
+
+test.each([
+  ['before the question is seen', { step: 1, when: 'after' } as const],
+  ['when it has just been seen', undefined],
+])(
+  'a worker killed %s, and again before the answer is heard: one id, one refund, no turn asked twice',
+  async (_when, kill) => {
+    await using stage = await scene('people-agents');
+    const first = await stage.spawn(kill && { kill });
+    const handle = await stage.start('paying', 'A');
+    if (kill) await first.ended;
+    else {
+      await untilWaiting(handle, ['refund-1']);
+      await first.kill();
+    }
+    const second = await stage.spawn();
+    expect((await untilWaiting(handle, ['refund-1'])).map(({ id }) => id)).toEqual(['refund-1']);
+    await second.kill();
+    await handle.signal(approve, { id: 'refund-1' });
+    await stage.spawn();
+    expect(await handle.result()).toEqual(['What of A?', 'refunded $100 for A', 'Then refunded $100 for A.']);
+    expect(stage.tally()['refunded A 100']).toBe(1);
+    expect([stage.asked('What of A?'), stage.asked('Then refunded')]).toEqual([1, 1]);
+    expect((await handle.query(decisions)).map(({ id }) => id)).toEqual(['refund-1']);
+    await assertReplays(await chainOf(handle));
+  },
+);
+
+test('a schedule starts an agent, which waits for an approval', async () => {
+  await using stage = await scene('people-agents');
+  await stage.spawn();
+  const { schedule, workflow } = await client();
+  const made = await schedule.create({
+    scheduleId: stage.taskQueue,
+    spec: { calendars: [{ dayOfMonth: 1, hour: 6 }] },
+    action: {
+      type: 'startWorkflow',
+      workflowType: paying,
+      args: ['S'],
+      taskQueue: stage.taskQueue,
+      workflowId: stage.taskQueue,
+    },
+  });
+  await made.trigger();
+  const started = await until(async () => (await made.describe()).info.recentActions[0], 'its run');
+  const handle = workflow.getHandle(started.action.workflow.workflowId);
+  await untilWaiting(handle, ['refund-1']);
+  await handle.signal(approve, { id: 'refund-1' });
+  expect(await handle.result()).toMatchObject({ 1: 'refunded $100 for S' });
+  await made.delete();
 });
 
 test('changed arguments that do not fit, or that nobody may change, are refused, and so are those of another call', async () => {
