@@ -3,4 +3,4 @@
  * that nothing else in the bundle has. Beside your own workflows: see docs/own-workflows.md.
  */
 export { agentRun, agentRun as default } from './agent-run.ts';
-export { answer, approve, records, reject, waiting } from '../src/protocol/signals.ts';
+export { answer, approve, decisions, message, records, reject, waiting } from '../src/protocol/signals.ts';

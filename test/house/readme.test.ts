@@ -16,6 +16,7 @@ const documents = [
   'docs/going-back.md',
   'docs/memory.md',
   'docs/own-workflows.md',
+  'docs/people.md',
   'docs/migrate-from-temporal-openai-agents.md',
   'adapters/openai-agents/README.md',
 ];
