@@ -23,6 +23,7 @@ import {
 import type { Approvals } from '../src/records/approvals.ts';
 import type { Inbox } from '../src/records/inbox.ts';
 import { fitReport, NestedWaits } from '../src/records/nested-waits.ts';
+import { doorIn } from '../src/records/read-report.ts';
 import { readDecision, whyUnfit } from '../src/records/refusals.ts';
 import type { LoopLink } from './loop-link.ts';
 import { handleSignal } from './raw-signals.ts';
@@ -183,9 +184,10 @@ export class Doors {
   }
 
   #onDecisionFromAbove(payload: unknown): void {
-    const { door, sent: given } = (payload ?? {}) as Partial<NestedDecision>;
+    const { door: from, sent: given } = (payload ?? {}) as Partial<NestedDecision>;
+    const door = doorIn(from);
     const sent = readDecision(String(given?.how), given);
-    if (typeof door !== 'object' || 'code' in sent) return;
+    if (!door || 'code' in sent) return;
     const { workflowId } = this.#here;
     const below = this.#nested.childOf(sent.id) !== undefined;
     const refusal = this.#take(sent, door);

@@ -1,5 +1,6 @@
 import type { NestedDecision, NestedOutcome, NestedReport } from '../protocol/advance.ts';
-import type { PendingApproval, PendingQuestion } from '../protocol/signals.ts';
+import type { Pending, PendingApproval, PendingQuestion } from '../protocol/signals.ts';
+import { approvalIn, listOf, outcomeIn, questionIn } from './read-report.ts';
 
 /** More is not shown above: a report is one signal. */
 const MAX_REPORT_BYTES = 256 * 1024;
@@ -29,21 +30,22 @@ export class NestedWaits {
 
   /** Takes what a child says. Answers what became of decisions, which it was told of by this run or from above. */
   report(report: unknown): NestedOutcome[] {
-    const { child, approvals, questions, outcomes } = (report ?? {}) as Partial<NestedReport>;
+    const { child, ...given } = (report ?? {}) as Record<string, unknown>;
     const known = this.#children.get(String(child));
-    if (!known || ![approvals, questions, outcomes].every(Array.isArray)) return [];
-    const below = ({ id }: { id?: unknown }) => typeof id === 'string' && id.startsWith(known.path);
+    if (!known) return [];
+    const below = (pending: Pending) => pending.id.startsWith(known.path);
+    const outcomes = listOf(given['outcomes']).flatMap(outcomeIn);
     known.report = {
-      child: child!,
-      approvals: approvals!.filter(below),
-      questions: questions!.filter(below),
+      child: String(child),
+      approvals: listOf(given['approvals']).flatMap(approvalIn).filter(below),
+      questions: listOf(given['questions']).flatMap(questionIn).filter(below),
       outcomes: [],
     };
-    for (const { door } of outcomes!) {
+    for (const { door } of outcomes) {
       for (const [id, decision] of this.#handedDown)
         if (JSON.stringify(decision.door) === JSON.stringify(door)) this.#handedDown.delete(id);
     }
-    return outcomes!;
+    return outcomes;
   }
 
   /** The child in which this waits, or below which. */

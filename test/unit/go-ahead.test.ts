@@ -29,6 +29,26 @@ describe('a loop that waits for one step goes ahead of its record', () => {
     expect(await loop.goAhead(key, () => 'A', 20)).toEqual({ took: { records: 1 }, end: { output: 'A' } });
   });
 
+  test('but not with that of a call whose arguments a person may have changed, which the record alone says', async () => {
+    const heard: unknown[] = [];
+    const approval = { prompt: 'Pay?', edit: {} };
+    const pay = async () =>
+      await askStep({
+        kind: 'tool',
+        name: 'pay',
+        request: {},
+        input: { usd: 1 },
+        approval,
+        onEdited: (edited) => void heard.push(edited),
+      });
+    const { run, loop, key } = await asking(pay);
+    expect(await loop.goAhead(key, () => 'paid', 20)).toBeUndefined();
+    const edited = { arguments: { usd: 2 }, by: 'ann' };
+    run.records.push({ ...record(key, { value: 'paid' }), edited });
+    expect((await run.advance()).end).toEqual({ output: 'paid' });
+    expect(heard).toEqual([edited]);
+  });
+
   test('and tells nobody else: the run has it with the answer', async () => {
     const { run, loop, key } = await asking(sequential);
     const { told } = run;
