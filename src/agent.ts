@@ -36,7 +36,8 @@ export interface AgentOptions {
   taskQueue?: string;
   /**
    * A person must approve each run before any of its code runs, whoever starts it: as a tool's `requiresApproval`, of its
-   * input. Its id is `start-1`. A rejected run fails with AgentRejectedError. @default false
+   * input. The approval is called `start-1`; in a child, `researcher-1/start-1`. A rejected run fails with
+   * AgentRejectedError, also when it is resumed. @default false
    */
   requiresApproval?: ApprovalRule<any>;
 }

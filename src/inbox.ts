@@ -9,7 +9,7 @@ import { assertLimits } from './tools/retries-and-timeouts.ts';
 
 /** How the next message is waited for. */
 export interface NextMessageOptions {
-  /** How long. @default for ever */
+  /** How long, from when it was first asked for: milliseconds, or a text such as '1 day'. @default for ever */
   timeout?: Duration;
 }
 

@@ -25,7 +25,7 @@ import { applicationFailure } from './failures.ts';
 import { LoopLink } from './loop-link.ts';
 import { startOf, wellFormed } from './start-of-run.ts';
 import { Steps } from './steps.ts';
-import type { StepContext } from './take-step.ts';
+import type { StepContext } from './step-context.ts';
 
 const CANCEL_GRACE = '10 seconds';
 /** How long a run that is over waits until its parent knows what became of decisions. */
@@ -36,7 +36,7 @@ const EFFECTS_GRACE = '2 minutes';
 /**
  * Runs the agent whose name is the workflow's type.
  * @param input what the agent's function gets
- * @param from set by the run itself when it continues as new, by `resume` and by `fork`
+ * @param from set by the run itself when it continues as new, by `resume`, by `fork`, and by the run whose child it is
  */
 export async function agentRun(input?: unknown, from?: RunCarry | RunOrigin): Promise<unknown> {
   const [given, carry] = await startOf(input, from?.version === 1 ? wellFormed(from) : undefined);
@@ -62,6 +62,8 @@ class AgentRun {
   /** Of a fork: so many records stand whatever its code asks. */
   readonly #pinned: number | undefined;
   #tooLarge: StepFailure | undefined;
+  /** The history is so long that nothing new is started until the run can go on as a new one. */
+  #draining = false;
   /** With what it ended. */
   #failure: StepFailure | undefined;
   /** Everything a cancel of the run reaches. */
@@ -97,7 +99,7 @@ class AgentRun {
       askedNow: (key) => this.#steps.askedNow(key),
       approvals: this.#approvals,
       inbox,
-      parent: this.#doors,
+      nested: this.#doors.nested,
       labels: new Map(carry?.labels),
       describe: () => this.#describe(),
       losses: new Map(carry?.losses),
@@ -122,8 +124,10 @@ class AgentRun {
       const got = await this.#advance();
       if (!got) continue;
       this.#failNearTheLimit();
-      if (this.#mayContinueAsNew(got)) await this.#continueAsNew();
-      this.#steps.dispatch(got.steps ?? []);
+      const isFull = this.#isFull(got);
+      if (isFull && this.#isSettled()) await this.#continueAsNew();
+      this.#draining = isFull && !this.#tooLarge && wf.workflowInfo().historyLength > DRAIN_AT_EVENTS;
+      this.#steps.dispatch(got.steps ?? [], this.#draining);
       if (got.end) {
         if (await this.#restarts(got.end)) continue;
         return await this.#finish(got.end);
@@ -150,11 +154,12 @@ class AgentRun {
 
   async #untilDue(): Promise<void> {
     const link = this.#link;
-    const due = () => link.isDue();
+    const due = () => link.isDue() || (this.#draining && this.#isSettled());
     if (link.cancelSent) {
       const more = await wf.condition(due, CANCEL_GRACE);
-      if (!more && this.#steps.size === 0) throw new wf.CancelledFailure('The run was cancelled.');
-      return;
+      if (more || this.#steps.size > 0) return;
+      this.#doors.close();
+      throw new wf.CancelledFailure('The run was cancelled.');
     }
     const unwatched = () =>
       !link.cancelling &&
@@ -183,9 +188,9 @@ class AgentRun {
     this.#failure = end.failure;
     const mustEnd = this.#steps.withdraw(end.failure ? 'failure' : 'success');
     this.#link.grantAll();
-    this.#doors.refuseUnread();
+    this.#doors.close();
     this.#describe();
-    await wf.condition(() => this.#doors.allTold && wf.allHandlersFinished(), TELL_GRACE);
+    await wf.condition(() => this.#doors.allSaid, TELL_GRACE);
     const grace = this.#link.cancelling ? CANCEL_GRACE : EFFECTS_GRACE;
     await wf.condition(() => !mustEnd.some((key) => this.#steps.has(key)), grace);
     await this.#traceArrived();
@@ -194,20 +199,23 @@ class AgentRun {
     return end.output;
   }
 
-  #mayContinueAsNew(got: Advance): boolean {
+  /** There is so much in the history that the run should go on as a new one. */
+  #isFull(got: Advance): boolean {
     if (got.end || this.#link.cancelling || this.#tooLarge) return false;
     const info = wf.workflowInfo();
     const limit = this.#link.settings.continueAfterRecords;
-    const suggested =
-      info.continueAsNewSuggested || (limit !== undefined && this.#records.size - this.#carried >= limit);
-    const settled = this.#records.size === this.#link.from && this.#steps.onlyWait();
-    return suggested && (settled || info.historyLength > DRAIN_AT_EVENTS);
+    return (
+      info.continueAsNewSuggested || (limit !== undefined && this.#records.size - this.#carried >= limit)
+    );
+  }
+
+  /** Nothing is in flight but what can be asked again, and nobody waits to hear something. */
+  #isSettled(): boolean {
+    return this.#records.size === this.#link.from && this.#steps.onlyWait() && this.#doors.allSaid;
   }
 
   /** The steps just handed out are asked again by the next run's loop. Returns if the records are too large for that. */
   async #continueAsNew(): Promise<void> {
-    await wf.condition(() => this.#steps.onlyWait());
-    await wf.condition(() => wf.allHandlersFinished() && this.#doors.allTold);
     await this.#traceArrived();
     const carry = this.#carry();
     const bytes = jsonBytes(carry);
@@ -267,7 +275,7 @@ class AgentRun {
   }
 
   #describe(): void {
-    this.#doors.noteChange();
+    this.#doors.nested.noteChange();
     wf.setCurrentDetails(
       runDetails({
         records: this.#records.list,

@@ -3,18 +3,20 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import * as wf from '@temporalio/workflow';
 import type { Nesting, RunOrigin } from '../src/protocol/advance.ts';
 import type { Step } from '../src/protocol/step.ts';
+import { restartsOf } from '../src/records/outcomes.ts';
 import { childOfBefore } from './read-run.ts';
-import { type InFlight, inputOf, type StepContext } from './take-step.ts';
+import { type InFlight, inputOf, type StepContext } from './step-context.ts';
 
 export async function child(run: StepContext, flight: InFlight): Promise<unknown> {
-  const { asksEffects, reopened, parent } = run;
+  const { asksEffects, reopened, nested } = run;
   const { step } = flight;
+  const nesting = nestingOf(run, step);
   const id = `${wf.workflowInfo().workflowId}/${step.name}-${step.key.slice(0, 12)}${step.key.slice(24)}`;
   // The child of the run that is resumed is resumed too, or was done without its parent.
   const before = reopened.has(step.key) ? await childOfBefore(id) : undefined;
   if (before && !before.from) return before.result;
   const from = before?.from;
-  const nesting = nestingOf(run, step);
+  if (reopened.has(step.key)) await run.link.mayAct();
   const origin: RunOrigin = {
     version: 1,
     ...(from && { from }),
@@ -23,7 +25,7 @@ export async function child(run: StepContext, flight: InFlight): Promise<unknown
   };
   for (let start = 1; ; start++) {
     const workflowId = start === 1 ? id : `${id}.${start}`;
-    parent.childStarted(workflowId, nesting.path);
+    nested.childStarted(workflowId, nesting.path);
     try {
       return await wf.executeChild(step.name, {
         args: [from ? null : inputOf(flight), origin],
@@ -34,8 +36,9 @@ export async function child(run: StepContext, flight: InFlight): Promise<unknown
     } catch (error) {
       // After a reset, the child of the run that was reset may still be ending under this id.
       if (!(error instanceof WorkflowExecutionAlreadyStartedError) || start === 5) throw error;
+      await run.link.mayAct();
     } finally {
-      parent.childEnded(workflowId);
+      nested.childEnded(workflowId);
     }
   }
 }
@@ -44,20 +47,19 @@ export async function child(run: StepContext, flight: InFlight): Promise<unknown
 function nestingOf({ approvals, labels, chain }: StepContext, step: Step): Nesting {
   const label = labels.get(step.key) ?? approvals.mint(step.name);
   labels.set(step.key, label);
-  const attempts = step.options?.retry?.maximumAttempts;
+  const { retry } = step.options ?? {};
   return {
     path: `${label}/`,
     ...(step.suspends && { idempotencyKey: `${chain}:${step.key}` }),
     // A body that threw is started again from its records, which a retry of the workflow would not have.
-    ...(step.suspends && attempts !== undefined && { retries: attempts - 1 }),
+    ...(step.suspends && retry && { retries: restartsOf(retry) }),
   };
 }
 
 function limits({ options, suspends }: Step): Partial<wf.ChildWorkflowOptions> {
-  const { taskQueue, retry, startToCloseTimeout } = options ?? {};
+  const { taskQueue, startToCloseTimeout } = options ?? {};
   return {
     ...(taskQueue !== undefined && { taskQueue }),
-    ...(retry && !suspends && { retry }),
     ...(suspends && startToCloseTimeout !== undefined && { workflowExecutionTimeout: startToCloseTimeout }),
   };
 }

@@ -1,13 +1,15 @@
 /** What a run waits for a person with: a decision on a step, and on what nobody knows the outcome of. */
 import * as wf from '@temporalio/workflow';
 import type { EditedArguments, OnUncertain, Step, StepApproval, StepFailure } from '../src/protocol/step.ts';
-import type { Answer, InFlight, StepContext } from './take-step.ts';
+import type { Answer, InFlight, StepContext } from './step-context.ts';
 
 /** What a run that goes on from the middle of another asks before it does again what may have an effect: a person. */
 export function approvalInFork({ kind, name, readOnly, approval }: Step): StepApproval | undefined {
   if (kind !== 'tool' || readOnly) return approval;
-  const { prompt = `run ${name}, which may have an effect, once more for it?`, audience } = approval ?? {};
-  return { prompt: `This run is a fork: ${prompt}`, ...(audience !== undefined && { audience }) };
+  const asked = approval ?? { prompt: `run ${name}, which may have an effect, once more for it?` };
+  // Without a time that would decide for one.
+  const { timeoutMs: _timeout, onTimeout: _onTimeout, escalate: _escalate, prompt, ...rest } = asked;
+  return { prompt: `This run is a fork: ${prompt}`, ...rest };
 }
 
 export function uncertainRule({ options, approval }: Step): OnUncertain {
@@ -44,6 +46,7 @@ async function expireAt(run: StepContext, key: string, expiresAt: number): Promi
     await wf.sleep(Math.max(1, at - Date.now()));
     at = run.approvals.expire(key, Date.now());
     run.describe();
+    if (at !== undefined) await run.link.mayAct();
   }
 }
 
@@ -75,7 +78,9 @@ export async function settleUncertain(
   // Each time is a question of its own, also in the next run of the chain.
   let time = 1;
   while (run.approvals.decision(`${step.key}?${time}`)) time++;
-  const decision = await decisionOn(run, flight, `${step.key}?${time}`, { prompt });
+  const { argumentsHash } = step.approval ?? {};
+  const approval = { prompt, ...(argumentsHash !== undefined && { argumentsHash }) };
+  const decision = await decisionOn(run, flight, `${step.key}?${time}`, approval);
   if (decision.approved) return undefined;
   return { failure: { ...failure, message: decision.reason ?? what } };
 }

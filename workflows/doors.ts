@@ -1,10 +1,7 @@
-/**
- * The doors of a run: what people, clients and other runs may say to it. A decision on what waits in a child goes down to
- * it, and what waits here is told to the parent, so that all can be seen and decided at the root.
- */
+/** The doors of a run: what people, clients and other runs may say to it, and what it says waits. */
 import * as wf from '@temporalio/workflow';
-import type { Door, Nesting, NestedDecision, NestedOutcome } from '../src/protocol/advance.ts';
-import { DECIDE_SIGNAL, NESTED_SIGNAL, NOTED } from '../src/protocol/names.ts';
+import type { Door, Nesting, NestedDecision } from '../src/protocol/advance.ts';
+import { NOTED } from '../src/protocol/names.ts';
 import {
   answer,
   approve,
@@ -17,15 +14,16 @@ import {
   type Refusal,
   reject,
   type SentDecision,
-  sendMessage,
+  messageUpdate,
   waiting,
 } from '../src/protocol/signals.ts';
 import type { Approvals } from '../src/records/approvals.ts';
 import type { Inbox } from '../src/records/inbox.ts';
-import { fitReport, NestedWaits } from '../src/records/nested-waits.ts';
 import { doorIn } from '../src/records/read-report.ts';
-import { readDecision, whyUnfit } from '../src/records/refusals.ts';
+import { clip, readDecision } from '../src/records/refusals.ts';
+import { applicationFailure } from './failures.ts';
 import type { LoopLink } from './loop-link.ts';
+import { NestedRuns, shielded } from './nested-runs.ts';
 import { handleSignal } from './raw-signals.ts';
 
 export interface DoorsOptions {
@@ -35,152 +33,119 @@ export interface DoorsOptions {
   /** Where this run stands, if it is a child. */
   nesting: Nesting | undefined;
   /** Whether the present loop has asked for what has this key. */
-  askedNow(key: string): boolean;
+  askedNow: (key: string) => boolean;
   /** What waits has changed. */
-  changed(): void;
+  changed: () => void;
 }
 
 export class Doors {
+  readonly nested: NestedRuns;
   readonly #options: DoorsOptions;
-  readonly #nested = new NestedWaits();
   readonly #here: Pick<Door, 'workflowId' | 'runId'>;
-  /** What the parent is to be told of decisions that came from above. */
-  #outcomes: NestedOutcome[] = [];
-  /** Updates that wait for what becomes of their decision below, by their door. */
-  readonly #awaited = new Map<string, (outcome: NestedOutcome) => void>();
-  /** What the parent knows to wait here, and whether it is to be told. */
-  #told = '';
-  #mustTell = false;
-  #telling = false;
 
   constructor(options: DoorsOptions) {
     this.#options = options;
     const { workflowId, runId } = wf.workflowInfo();
     this.#here = { workflowId, runId };
+    const { link, nesting, changed } = options;
+    this.nested = new NestedRuns({
+      link,
+      nesting,
+      here: this.#here,
+      waiting: () => ({ approvals: this.approvals, questions: this.questions }),
+      changed,
+      refused: (signal, reason) => this.#refuse(signal, reason),
+    });
   }
 
-  /** What came before is handled at once. */
+  /** What came before is handled at once: rejections first, since the first decision stands. */
   open(): void {
-    for (const { name } of [approve, reject, answer]) {
+    const { inbox, approvals, changed } = this.#options;
+    for (const { name } of [reject, approve, answer]) {
       let nth = 0;
       handleSignal(name, (payload) =>
         this.#onSignal(name, payload, { ...this.#here, signal: name, nth: ++nth }),
       );
     }
-    handleSignal(message.name, (payload) => this.#onMessage(payload));
-    handleSignal(DECIDE_SIGNAL, (payload) => this.#onDecisionFromAbove(payload));
-    handleSignal(NESTED_SIGNAL, (payload) => {
-      for (const outcome of this.#nested.report(payload)) this.#heard(outcome);
-      this.#options.changed();
+    handleSignal(message.name, (payload) => {
+      const reason = inbox.add(payload, Date.now());
+      if (reason !== undefined) this.#refuse(message.name, reason);
+      changed();
     });
-    wf.setHandler(decide, (input) => this.#onDecide(input), {
+    this.nested.open((payload) => this.#onDecisionFromAbove(payload));
+    wf.setHandler(decide, (input) => shielded(() => this.#onDecide(input)), {
       validator: (input) => {
-        const refusal = this.#whyNot(input);
-        if (refusal) throw failureOf(refusal);
+        const sent = readDecision(decide.name, input);
+        const refusal = 'code' in sent ? this.#withIds(sent) : this.#whyNot(sent);
+        if (refusal) throw refusedFailure(refusal);
       },
     });
-    wf.setHandler(sendMessage, (given) => this.#onSendMessage(given), {
-      validator: (given) => this.#assertMessage(given),
+    wf.setHandler(messageUpdate, (given) => shielded(() => this.#onSendMessage(given)), {
+      validator: (given) => {
+        const reason = inbox.whyNot(given);
+        if (reason !== undefined) throw refusedFailure({ code: 'malformed', reason });
+      },
     });
-    wf.setHandler(decisions, () => this.#options.approvals.decisions());
+    wf.setHandler(decisions, () => approvals.decisions());
     wf.setHandler(waiting, () => ({
       approvals: this.approvals,
       questions: this.questions,
-      refused: this.#options.approvals.refused,
-      ...(this.#options.inbox.unread.length > 0 && { unread: this.#options.inbox.unread.length }),
+      refused: approvals.refused,
+      ...(inbox.unread.length > 0 && { unread: inbox.unread.length }),
     }));
-    if (this.#options.nesting && wf.workflowInfo().parent) void this.#tellParent().catch(() => {});
   }
 
   /** What waits for a decision here and below. */
   get approvals(): PendingApproval[] {
-    const { approvals, askedNow } = this.#options;
-    return [...approvals.pending((key) => askedNow(key.split('?')[0]!)), ...this.#nested.approvals];
+    const own = this.#options.approvals.pending((key) => this.#options.askedNow(key.split('?')[0]!));
+    return [...own, ...this.nested.waits.approvals];
   }
 
   /** What waits for an answer here and below. */
   get questions(): PendingQuestion[] {
-    const { approvals, askedNow } = this.#options;
-    return [...approvals.questions(askedNow), ...this.#nested.questions];
+    const own = this.#options.approvals.questions((key) => this.#options.askedNow(key));
+    return [...own, ...this.nested.waits.questions];
   }
 
-  childStarted(child: string, path: string): void {
-    this.#nested.started(child, path);
-  }
-
-  childEnded(child: string): void {
-    for (const { door, sent } of this.#nested.ended(child)) {
-      const reason = `"${sent.id}" does not wait any more: the run in which it waited is over`;
-      this.#heard({ door, workflowId: child, refusal: { code: 'closed', reason } });
-    }
-    this.#options.changed();
-  }
-
-  /** What waits has changed: a parent is told, if it is not what it knows. */
-  noteChange(): void {
-    if (!this.#options.nesting) return;
-    if (this.#waitingNow() !== this.#told) this.#mustTell = true;
-  }
-
-  /** The parent has been told what became of the decisions that came from there. */
-  get allTold(): boolean {
-    return this.#outcomes.length === 0 && !this.#telling;
+  /** Nobody waits to hear something: neither the parent, nor whoever sent an update. */
+  get allSaid(): boolean {
+    return this.nested.allTold && wf.allHandlersFinished();
   }
 
   /** The run is over: what nobody has read, nobody will. */
-  refuseUnread(): void {
-    const { inbox, approvals } = this.#options;
-    for (const { text } of inbox.unread) {
-      const start = text.length > 80 ? `${text.slice(0, 80)}…` : text;
-      approvals.refuse(message.name, `the run ended and nobody had read it: "${start}"`, Date.now());
-    }
+  close(): void {
+    for (const { text } of this.#options.inbox.close())
+      this.#refuse(message.name, `the run ended and nobody had read it: "${clip(text)}"`);
   }
 
   #onSignal(name: string, payload: unknown, door: Door): void {
     const sent = readDecision(name, payload);
-    const below = !('code' in sent) && this.#isBelow(sent);
-    const reason = below
-      ? this.#take(sent, door)?.reason
-      : this.#options.approvals.decide(name, payload, Date.now(), door, this.#idsBelow());
-    if (reason !== undefined) this.#refuse(name, reason, !below);
-    this.#options.changed();
-  }
-
-  #onMessage(payload: unknown): void {
-    const reason = this.#options.inbox.add(payload, Date.now());
-    if (reason !== undefined) this.#refuse(message.name, reason);
+    const taken = 'code' in sent ? this.#withIds(sent) : this.#take(sent, door);
+    if ('code' in taken) this.#refuse(name, taken.reason);
     this.#options.changed();
   }
 
   async #onSendMessage(given: unknown): Promise<{ at: number }> {
     await taskCompleted();
-    this.#assertMessage(given);
-    this.#onMessage(given);
+    const reason = this.#options.inbox.add(given, Date.now());
+    if (reason !== undefined) throw refusedFailure({ code: 'closed', reason });
+    this.#options.changed();
     return { at: Date.now() };
-  }
-
-  #assertMessage(given: unknown): void {
-    const reason = this.#options.inbox.whyNot(given);
-    if (reason !== undefined) throw failureOf({ code: 'malformed', reason });
   }
 
   async #onDecide(input: unknown): Promise<DecisionReceipt> {
     await taskCompleted();
     const door: Door = { ...this.#here, updateId: wf.currentUpdateInfo()!.id };
-    const sent = readDecision(decide.name, input) as SentDecision;
-    const below = this.#nested.childOf(sent.id) !== undefined;
-    const id = (below ? undefined : this.#options.approvals.idOf(sent)) ?? sent.id!;
-    const heard = new Promise<NestedOutcome>((resolve) => {
-      if (below) this.#awaited.set(JSON.stringify(door), resolve);
-    });
-    const refusal = this.#take(sent, door);
-    if (refusal) throw failureOf(refusal);
+    const sent = readDecision(decide.name, input);
+    const taken = 'code' in sent ? sent : this.#take(sent, door);
+    if ('code' in taken) throw refusedFailure(taken);
     this.#options.changed();
-    if (!below) return { id, workflowId: this.#here.workflowId };
-    const outcome = await heard;
+    const { id } = taken;
+    if (!taken.below) return { id, workflowId: this.#here.workflowId };
+    const { workflowId, refusal } = await this.nested.outcomeOf(door);
     await this.#options.link.mayAct();
-    if (outcome.refusal) throw failureOf(outcome.refusal);
-    return { id, workflowId: outcome.workflowId };
+    if (refusal) throw refusedFailure(refusal);
+    return { id, workflowId };
   }
 
   #onDecisionFromAbove(payload: unknown): void {
@@ -189,100 +154,40 @@ export class Doors {
     const sent = readDecision(String(given?.how), given);
     if (!door || 'code' in sent) return;
     const { workflowId } = this.#here;
-    const below = this.#nested.childOf(sent.id) !== undefined;
-    const refusal = this.#take(sent, door);
-    if (refusal) this.#outcomes.push({ door, workflowId, refusal });
-    else if (!below) this.#outcomes.push({ door, workflowId });
-    if (this.#outcomes.length > 0) this.#mustTell = true;
+    const taken = this.#take(sent, door);
+    if ('code' in taken) this.nested.tellOutcome({ door, workflowId, refusal: taken });
+    else if (!taken.below) this.nested.tellOutcome({ door, workflowId });
     this.#options.changed();
   }
 
-  /** Whether it is about what waits in a child, or did. */
-  #isBelow({ id }: SentDecision): boolean {
-    return this.#nested.childOf(id) !== undefined || this.#nested.onItsWay(id) !== undefined;
+  /** Takes a decision, or hands it down to the child in which it waits, or below which. */
+  #take(sent: SentDecision, door: Door): { id: string; below?: true } | Refusal {
+    const { waits } = this.nested;
+    const child = waits.childOf(sent.id);
+    if (child === undefined)
+      return this.#onItsWay(sent) ?? this.#options.approvals.take(sent, Date.now(), door, waits.ids);
+    this.nested.handDown(child, { door, sent });
+    return { id: sent.id!, below: true };
   }
 
-  /** Takes a decision, or hands it down. */
-  #take(sent: SentDecision, door: Door): Refusal | undefined {
-    const refusal = this.#whyNotTaken(sent);
-    if (refusal) return refusal;
-    const child = this.#nested.childOf(sent.id);
-    if (child === undefined) return this.#options.approvals.take(sent, Date.now(), door, this.#idsBelow());
-    this.#nested.handDown(child, { door, sent });
-    void this.#handDown(child, { door, sent });
-    return undefined;
+  /** Why a decision would be refused; what is below is judged there. */
+  #whyNot(sent: SentDecision): Refusal | undefined {
+    const { waits } = this.nested;
+    if (waits.childOf(sent.id) !== undefined) return undefined;
+    return this.#onItsWay(sent) ?? this.#options.approvals.whyNot(sent, waits.ids);
   }
 
-  #whyNot(input: unknown): Refusal | undefined {
-    const sent = readDecision(decide.name, input);
-    return 'code' in sent ? this.#withIds(sent) : this.#whyNotTaken(sent);
-  }
-
-  #whyNotTaken(sent: SentDecision): Refusal | undefined {
-    if (this.#nested.onItsWay(sent.id))
-      return { code: 'already-decided', reason: `"${sent.id}" was decided here, and is on its way` };
-    if (this.#nested.childOf(sent.id) === undefined)
-      return this.#options.approvals.whyNot(sent, this.#idsBelow());
-    const pending = this.#nested.find(sent.id!)!;
-    const asked = 'schema' in pending ? { id: pending.id, answer: pending.schema } : pending;
-    return whyUnfit(asked, sent);
-  }
-
-  async #handDown(child: string, decision: NestedDecision): Promise<void> {
-    await this.#options.link.mayAct();
-    try {
-      await wf.getExternalWorkflowHandle(child).signal(DECIDE_SIGNAL, decision);
-    } catch {
-      // It is over, of which its end tells.
-    }
-  }
-
-  /** What became of a decision: of one that came to this run, or to one above. */
-  #heard(outcome: NestedOutcome): void {
-    const { door, refusal } = outcome;
-    if (door.workflowId !== this.#here.workflowId) {
-      this.#outcomes.push(outcome);
-      this.#mustTell = true;
-      return;
-    }
-    const resolve = this.#awaited.get(JSON.stringify(door));
-    this.#awaited.delete(JSON.stringify(door));
-    if (resolve) resolve(outcome);
-    else if (refusal && door.signal !== undefined) this.#refuse(door.signal, refusal.reason);
-  }
-
-  /** Tells the parent what waits here and below, whenever that changes. */
-  async #tellParent(): Promise<void> {
-    const parent = wf.getExternalWorkflowHandle(wf.workflowInfo().parent!.workflowId);
-    for (;;) {
-      await wf.condition(() => this.#mustTell);
-      this.#telling = true;
-      await this.#options.link.mayAct();
-      const { approvals, questions } = this;
-      this.#mustTell = false;
-      this.#told = this.#waitingNow();
-      const outcomes = this.#outcomes.splice(0);
-      const report = fitReport({ child: this.#here.workflowId, approvals, questions, outcomes });
-      await parent.signal(NESTED_SIGNAL, report).finally(() => (this.#telling = false));
-    }
-  }
-
-  #waitingNow(): string {
-    return [...this.approvals, ...this.questions]
-      .map(({ id, audience = '', expiresAt = '' }) => `${id} ${expiresAt} ${audience}`)
-      .join('\n');
-  }
-
-  #idsBelow(): string[] {
-    return [...this.#nested.approvals, ...this.#nested.questions].map(({ id }) => id);
+  #onItsWay({ id }: SentDecision): Refusal | undefined {
+    if (!this.nested.waits.isOnItsWay(id)) return undefined;
+    return { code: 'already-decided', reason: `"${id}" was decided here, and is on its way` };
   }
 
   #withIds(refusal: Refusal): Refusal {
-    return this.#options.approvals.withIds(refusal, this.#idsBelow());
+    return this.#options.approvals.withIds(refusal, this.nested.waits.ids);
   }
 
-  #refuse(name: string, reason: string, kept = false): void {
-    if (!kept) this.#options.approvals.refuse(name, reason, Date.now());
+  #refuse(name: string, reason: string): void {
+    this.#options.approvals.refuse(name, reason, Date.now());
     wf.log.warn(`Signal ${name} refused: ${reason}`);
   }
 }
@@ -297,11 +202,6 @@ async function taskCompleted(): Promise<void> {
   await wf.scheduleActivity(NOTED, [], { startToCloseTimeout: '10 seconds', summary });
 }
 
-function failureOf({ code, reason }: Refusal): wf.ApplicationFailure {
-  return wf.ApplicationFailure.create({
-    type: 'DecisionRefusedError',
-    message: reason,
-    nonRetryable: true,
-    details: [{ code }],
-  });
+function refusedFailure({ code, reason }: Refusal): wf.ApplicationFailure {
+  return applicationFailure({ name: 'DecisionRefusedError', message: reason, code });
 }

@@ -1,10 +1,10 @@
 /** What people say to a run, for the step that reads it. */
 import * as wf from '@temporalio/workflow';
 import type { Message } from '../src/protocol/signals.ts';
-import type { InFlight, StepContext } from './take-step.ts';
+import type { InFlight, StepContext } from './step-context.ts';
 
 /** What a step that reads messages wants: all that there are now, or the next one, within so many milliseconds. */
-export type Reading = { all: true } | { timeoutMs?: number };
+type Reading = { all: true } | { timeoutMs?: number };
 
 export async function read(run: StepContext, { step }: InFlight): Promise<Message[] | Message | undefined> {
   const reading = step.input as Reading;

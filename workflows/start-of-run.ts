@@ -1,5 +1,5 @@
 /** What a run starts with: nothing, what the run before it had, or what another run has. */
-import type { RunCarry, RunOrigin } from '../src/protocol/advance.ts';
+import type { Nesting, RunCarry, RunOrigin } from '../src/protocol/advance.ts';
 import { applicationFailure } from './failures.ts';
 import { readRun } from './read-run.ts';
 
@@ -20,8 +20,7 @@ export function wellFormed(from: RunCarry | RunOrigin): RunCarry | RunOrigin {
       : [];
   const other = 'from' in from ? from.from : undefined;
   const named = other === undefined || (isText(other?.workflowId) && isText(other.runId));
-  const placed = nesting === undefined || (isText(nesting?.path) && isTextOrNot(nesting.idempotencyKey));
-  if (lists.every(Array.isArray) && named && placed) return from;
+  if (lists.every(Array.isArray) && named && isNesting(nesting) && isUnread(from)) return from;
   const message =
     'The second argument of an agent is set by continue-as-new, resume, fork and agents that start it alone.';
   throw applicationFailure({ name: 'DeclarationError', message });
@@ -31,8 +30,18 @@ function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-function isTextOrNot(value: unknown): boolean {
-  return value === undefined || isText(value);
+function isNesting(nesting: unknown): boolean {
+  if (nesting === undefined) return true;
+  const { path, idempotencyKey = '', retries = 0 } = (nesting ?? {}) as Partial<Nesting>;
+  return isText(path) && isText(idempotencyKey) && typeof retries === 'number';
+}
+
+function isUnread(from: RunCarry | RunOrigin): boolean {
+  const { labels = [], inbox = [] } = from as Partial<RunCarry>;
+  const named = Array.isArray(labels) && labels.every((label) => Array.isArray(label) && label.every(isText));
+  return (
+    named && Array.isArray(inbox) && inbox.every((each) => isText(each?.text) && typeof each.at === 'number')
+  );
 }
 
 /** The input and the records a run starts with. */
@@ -42,10 +51,12 @@ export async function startOf(
 ): Promise<[unknown, Partial<RunCarry> | undefined]> {
   if (!from || 'records' in from) return [input, from];
   const { asksEffects, nesting } = from;
-  const given = { ...(asksEffects && { asksEffects }), ...(nesting && { nesting }) };
-  if (!from.from) return [input, given];
-  const { input: before, carry } = await readRun(from.from);
-  const { nesting: _ofBefore, ...kept } = carry;
+  const given = asksEffects && { asksEffects };
+  if (!from.from) return [input, { ...given, ...(nesting && { nesting }) }];
+  const { input: inputBefore, carry } = await readRun(from.from);
+  const { nesting: before, ...kept } = carry;
+  // Whoever resumes a child by itself is not its parent.
+  const placed = nesting ?? (before && { ...before, path: '' });
   // A fork may have an input of its own.
-  return [input ?? before, { ...kept, ...given }];
+  return [input ?? inputBefore, { ...kept, ...given, ...(placed && { nesting: placed }) }];
 }

@@ -6,7 +6,8 @@ import type { Step } from '../src/protocol/step.ts';
 import type { RunRecords } from '../src/records/run-records.ts';
 import { failureOf } from './failures.ts';
 import type { LoopLink } from './loop-link.ts';
-import { type Answer, type InFlight, type StepContext, takeStep } from './take-step.ts';
+import type { Answer, InFlight, StepContext } from './step-context.ts';
+import { takeStep } from './take-step.ts';
 
 /** What waits in a run that goes on as a new one. */
 const LONG = new Set<Step['kind']>(['approval', 'sleep', 'message']);
@@ -103,9 +104,14 @@ export class Steps {
     }
   }
 
-  /** Starts what the loop asks, and what waited, as far as there is room. */
-  dispatch(steps: readonly Step[]): void {
+  /** Starts what the loop asks, and what waited, as far as there is room; or keeps all of it back. */
+  dispatch(steps: readonly Step[], keepBack = false): void {
     let tools = 0;
+    if (keepBack) {
+      for (const step of steps) this.#asked.set(step.key, step);
+      this.#backlog.push(...steps);
+      return;
+    }
     for (const step of steps) {
       this.#asked.set(step.key, step);
       // Beyond the first few of a batch, tools are left to all workers: eager dispatch would run them all here.

@@ -1,11 +1,9 @@
 /** One step to one Temporal call: how each kind of step gets its answer. */
 import * as wf from '@temporalio/workflow';
-import type { Ahead, CallResult, ToolEnvelope } from '../src/protocol/advance.ts';
+import type { CallResult, ToolEnvelope } from '../src/protocol/advance.ts';
 import { AHEAD, CALL, STEP, TURN } from '../src/protocol/names.ts';
 import { MAX_LOST_HOSTS } from '../src/protocol/limits.ts';
-import type { EditedArguments, OnUncertain, Step, StepRecord } from '../src/protocol/step.ts';
-import type { Approvals } from '../src/records/approvals.ts';
-import type { Inbox } from '../src/records/inbox.ts';
+import type { OnUncertain, Step } from '../src/protocol/step.ts';
 import {
   type ActivityOutcome,
   bytesFailure,
@@ -22,61 +20,7 @@ import { child } from './children.ts';
 import { approvalInFork, approved, decisionOn, settleUncertain, uncertainRule } from './decisions.ts';
 import { activityOutcome } from './failures.ts';
 import { read } from './messages.ts';
-import type { LoopLink } from './loop-link.ts';
-
-/** A step the run has started and has no answer to. */
-export interface InFlight {
-  step: Step;
-  /** The loop under which it was started. */
-  epoch: string;
-  /** Its kind, or `approval` while it waits for a person. */
-  doing: Step['kind'];
-  attempts: number;
-  askedAt: number;
-  /** A person changed its arguments. */
-  edited?: EditedArguments;
-  scope: wf.CancellationScope;
-  /** Nobody wants its answer: the run cancelled it. */
-  withdrawn: boolean;
-}
-
-/** What a step's answer is, without what the run itself knows; and what the loop asks next, if that came with it. */
-export type Answer = Pick<StepRecord, 'value' | 'blob' | 'failure' | 'usage' | 'cached'> & { ahead?: Ahead };
-
-/** Those to whom it matters which children are under way. */
-export interface Parent {
-  childStarted(workflowId: string, path: string): void;
-  childEnded(workflowId: string): void;
-}
-
-/** What taking a step needs of its run. */
-export interface StepContext {
-  /** First run id of the chain. */
-  chain: string;
-  link: LoopLink;
-  /** The present loop has asked for this step. */
-  askedNow(key: string): boolean;
-  approvals: Approvals;
-  inbox: Inbox;
-  /** Is told of the children. */
-  parent: Parent;
-  /** How children are called in ids, by the key of their step. */
-  labels: Map<string, string>;
-  /** What waits has changed. */
-  describe(): void;
-  /** Hosts lost under this step, by key. */
-  losses: Map<string, number>;
-  /** Absolute ends of sleeps, by key. */
-  sleeps: Map<string, number>;
-  /** Keys of tools that the run before this one started and had no answer to: nobody knows what became of them. */
-  underWay: Set<string>;
-  /** The same of this run. */
-  started: Set<string>;
-  /** Keys of what the run that this one resumes asked and had no answer to. */
-  reopened: Set<string>;
-  /** A tool that may have an effect needs a person's approval. */
-  asksEffects: boolean;
-}
+import { type Answer, type InFlight, inputOf, type StepContext } from './step-context.ts';
 
 const TURN_RETRY: wf.RetryPolicy = { maximumAttempts: 5, initialInterval: '1s', maximumInterval: '1 minute' };
 const TOOL_RETRY: wf.RetryPolicy = { maximumAttempts: 3 };
@@ -132,11 +76,6 @@ async function sleepUntilDue(run: StepContext, step: Step): Promise<Answer> {
   await wf.sleep(Math.max(1, due - Date.now()));
   run.sleeps.delete(step.key);
   return {};
-}
-
-/** What a step is started with. */
-export function inputOf({ step, edited }: InFlight): unknown {
-  return edited ? edited.arguments : step.input;
 }
 
 /** A tool: an activity by its own name. Its activity id is the idempotency key, for a worker in any language. */

@@ -4,8 +4,12 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { type Client, WithStartWorkflowOperation } from '@temporalio/client';
-import { type DecideInput, DecisionRefusedError, sendDecision, sendMessage } from 'temporal-agents';
+import {
+  type Client,
+  WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
+} from '@temporalio/client';
+import { type DecideInput, DecisionRefusedError, sendDecision, messageUpdate } from 'temporal-agents';
 import { refunds } from './agents.ts';
 
 export interface GatewayOptions {
@@ -16,17 +20,20 @@ export interface GatewayOptions {
 }
 
 export function createGateway({ client, taskQueue, tokens }: GatewayOptions): Server {
-  /** `POST /orders/A-17/complaints`: starts the order's run, or says more to it. */
-  const complain = async (order: string, text: unknown): Promise<unknown> => {
+  /** `POST /orders/A-17/complaints`: starts the order's run, or says more to it; once for each delivery of the webhook. */
+  const complain = async (order: string, text: string, delivery: string | undefined): Promise<unknown> => {
     const startWorkflowOperation = new WithStartWorkflowOperation(refunds, {
       taskQueue,
       workflowId: `refund-${order}`,
       workflowIdConflictPolicy: 'USE_EXISTING',
+      // A complaint about what is settled is for a person: another run would be free to pay once more.
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
       args: [order],
     });
-    return await client.workflow.executeUpdateWithStart(sendMessage, {
+    return await client.workflow.executeUpdateWithStart(messageUpdate, {
       startWorkflowOperation,
-      args: [{ text: String(text), by: 'shop' }],
+      args: [{ text, by: 'shop' }],
+      ...(delivery !== undefined && { updateId: delivery }),
     });
   };
   /** `POST /orders/A-17/decisions`: `by` is who has the token, whatever the body says. */
@@ -42,7 +49,11 @@ export function createGateway({ client, taskQueue, tokens }: GatewayOptions): Se
       return [401, { error: 'not with this token' }];
     const body = await json(request);
     if (!body) return [400, { error: 'the body must be a JSON object of at most 64 KB' }];
-    if (what === 'complaints') return [202, await complain(order, body['text'])];
+    const { text } = body;
+    if (what === 'complaints') {
+      if (typeof text !== 'string' || text === '') return [400, { error: 'a complaint has a "text"' }];
+      return [202, await complain(order, text, request.headers['idempotency-key'] as string | undefined)];
+    }
     return [200, await decide(order, approver!, body as unknown as DecideInput)];
   };
   return createServer((request, response) => {
@@ -50,7 +61,9 @@ export function createGateway({ client, taskQueue, tokens }: GatewayOptions): Se
       .catch((error: unknown): [number, unknown] =>
         error instanceof DecisionRefusedError
           ? [409, { error: error.message, code: error.code }]
-          : [500, { error: 'it did not work' }],
+          : error instanceof WorkflowExecutionAlreadyStartedError
+            ? [409, { error: 'this order is settled' }]
+            : [500, { error: 'it did not work' }],
       )
       .then(([status, body]) => response.writeHead(status).end(JSON.stringify(body)))
       .catch(() => response.destroy());

@@ -17,7 +17,7 @@ export {
   message,
   type Message,
   type MessageInput,
-  sendMessage,
+  messageUpdate,
   type TakenDecision,
   type PendingApproval,
   type PendingQuestion,

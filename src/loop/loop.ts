@@ -42,7 +42,7 @@ export interface StepRequest extends Pick<
     edited?: { arguments: unknown },
   ) => Promise<CallAnswer>;
   /** Hears, before the answer, that a person changed the arguments. */
-  onEdited?(edited: EditedArguments): void;
+  onEdited?: (edited: EditedArguments) => void;
 }
 
 interface Asked {

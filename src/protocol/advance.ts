@@ -117,7 +117,7 @@ export interface OtherRun {
   fork?: { keep: number };
 }
 
-/** The second argument of a run that goes on from another, or is a child of one that does. */
+/** The second argument of a run that goes on from another, or is a child. */
 export interface RunOrigin {
   version: 1;
   /** The run whose records it starts with. */

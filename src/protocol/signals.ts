@@ -189,14 +189,21 @@ export const message: SignalDefinition<[MessageInput | string], 'message'> = {
   name: 'message',
 } as never;
 
-/** Update: what `approve`, `reject` and `answer` do, for whoever wants to know whether it was taken. */
+/**
+ * Update: what `approve`, `reject` and `answer` do, for whoever wants to know whether it was taken; `sendDecision` sends it.
+ * Needs a worker. Refused with an ApplicationFailure of type `DecisionRefusedError`, whose details have the `code`.
+ */
 export const decide: UpdateDefinition<DecisionReceipt, [DecideInput], 'decide'> = {
   type: 'update',
   name: 'decide',
 } as never;
 
-/** Update: what the signal `message` does; with update-with-start it starts an agent with its first message. */
-export const sendMessage: UpdateDefinition<{ at: number }, [MessageInput | string], 'message'> = {
+/**
+ * Update: what the signal `message` does; with update-with-start it starts an agent with its first message. Answers when
+ * the run had it, in milliseconds since the epoch. Needs a worker. Refused with an ApplicationFailure of type
+ * `DecisionRefusedError`.
+ */
+export const messageUpdate: UpdateDefinition<{ at: number }, [MessageInput | string], 'message'> = {
   type: 'update',
   name: 'message',
 } as never;

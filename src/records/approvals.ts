@@ -8,7 +8,7 @@ import type {
   TakenDecision,
 } from '../protocol/signals.ts';
 import type { StepApproval } from '../protocol/step.ts';
-import { clip, readDecision, whyUnfit } from './refusals.ts';
+import { clip, whyUnfit } from './refusals.ts';
 import { jsonBytes } from './run-records.ts';
 
 interface Asked extends Omit<PendingApproval, 'withdrawn'> {
@@ -27,7 +27,7 @@ const SHOWN_INPUT_BYTES = 32 * 1024;
 /**
  * The approvals of one run. Ids are minted here, in the order in which steps ask (`issue_refund-1`), and belong to the
  * step's key, so that they are the same after a crash, a redeploy, a reset and continue-as-new.
- * What arrives is untrusted: `decide` takes anything and either accepts it or keeps a refusal.
+ * What arrives is untrusted, and is read by `readDecision`.
  */
 export class Approvals {
   /** What all ids of this run begin with: of a child, its place in the run at the root. */
@@ -115,22 +115,14 @@ export class Approvals {
     if (asked) asked.waiting = false;
   }
 
-  /** Takes a decision for what waits. Answers why not, if it is refused; the refusal is kept. */
-  decide(signal: string, payload: unknown, at: number, ...more: [Door?, string[]?]): string | undefined {
-    const sent = readDecision(signal, payload);
-    const refusal = 'code' in sent ? this.withIds(sent, more[1]) : this.take(sent, at, ...more);
-    if (refusal) this.refuse(signal, refusal.reason, at);
-    return refusal?.reason;
-  }
-
   /** Keeps a refusal, to be shown. */
   refuse(signal: string, reason: string, at: number): void {
     this.refused.push({ signal, reason, at });
     if (this.refused.length > KEPT_REFUSALS) this.refused.shift();
   }
 
-  /** Takes a decision. Answers why not, if it is refused. */
-  take(sent: SentDecision, at: number, door?: Door, others?: readonly string[]): Refusal | undefined {
+  /** Takes a decision. Answers whose it is, or why it is refused. */
+  take(sent: SentDecision, at: number, door?: Door, others?: readonly string[]): { id: string } | Refusal {
     const refusal = this.whyNot(sent, others);
     if (refusal) return refusal;
     const asked = this.#find(sent)!;
@@ -146,7 +138,7 @@ export class Approvals {
       ...(door && { door }),
     };
     asked.waiting = false;
-    return undefined;
+    return { id: asked.id };
   }
 
   /** The questions that wait for a person, in the order in which they were asked. */
@@ -217,11 +209,6 @@ export class Approvals {
     }
     if (!asked.waiting) return { code: 'closed', reason: `"${asked.id}" does not wait any more` };
     return whyUnfit(asked, sent);
-  }
-
-  /** The id of what a decision is about. */
-  idOf(sent: SentDecision): string | undefined {
-    return this.#find(sent)?.id;
   }
 
   /** A refusal that names what waits, here and below. */

@@ -1,11 +1,11 @@
 import type { Message } from '../protocol/signals.ts';
-import { clip, Unreadable } from './refusals.ts';
+import { clip, MAX_TEXT_CHARS, Unreadable } from './refusals.ts';
 import { jsonBytes } from './run-records.ts';
 
-/** A message is a record once it is read. */
-const MAX_MESSAGE_BYTES = 256 * 1024;
-/** Unread messages go over to each next run. */
-const MAX_UNREAD_BYTES = 1_000_000;
+/** A message is a record once it is read, and records go over to each next run. */
+const MAX_MESSAGE_BYTES = 64 * 1024;
+/** So do unread ones. */
+const MAX_UNREAD_BYTES = 256 * 1024;
 
 interface Kept {
   /** The so-many-th that came. */
@@ -25,6 +25,7 @@ export class Inbox {
   readonly #readers: string[] = [];
   /** How many there were in all. */
   count = 0;
+  #closed = false;
 
   constructor(carry: readonly Message[] = []) {
     this.#kept = carry.map((message, i) => ({ no: i + 1, message }));
@@ -36,7 +37,7 @@ export class Inbox {
     const refusal = this.whyNot(payload);
     if (refusal !== undefined) return refusal;
     const { text, by } = (typeof payload === 'string' ? { text: payload } : payload) as Message;
-    const message: Message = { text, ...(typeof by === 'string' && { by: by.slice(0, 2_000) }), at };
+    const message: Message = { text, ...(typeof by === 'string' && { by: by.slice(0, MAX_TEXT_CHARS) }), at };
     const reader = this.#readers.shift();
     this.#kept.push({ no: ++this.count, message, ...(reader !== undefined && { reader }) });
     return undefined;
@@ -44,6 +45,7 @@ export class Inbox {
 
   /** Why a message would be refused; `undefined`: it would be taken. Changes nothing. */
   whyNot(payload: unknown): string | undefined {
+    if (this.#closed) return 'the run is over';
     if (payload instanceof Unreadable) return `it cannot be read (${clip(payload.why)})`;
     const given = (typeof payload === 'string' ? { text: payload } : (payload ?? {})) as Partial<Message>;
     if (typeof given.text !== 'string' || given.text === '') return 'it has no "text"';
@@ -85,6 +87,14 @@ export class Inbox {
     const taken = this.#kept.filter(({ reader, no }) => reader === undefined && no <= count);
     this.#kept = this.#kept.filter((kept) => !taken.includes(kept));
     return taken.map(({ message }) => message);
+  }
+
+  /** The run is over: gives what nobody has read, and takes nothing more. */
+  close(): Message[] {
+    this.#closed = true;
+    const left = this.unread;
+    this.#kept = [];
+    return left;
   }
 
   /** What is not a record, in the order in which it came. */

@@ -1,9 +1,10 @@
 import type { NestedDecision, NestedOutcome, NestedReport } from '../protocol/advance.ts';
 import type { Pending, PendingApproval, PendingQuestion } from '../protocol/signals.ts';
-import { approvalIn, listOf, outcomeIn, questionIn } from './read-report.ts';
+import { approvalIn, doorKey, listOf, outcomeIn, questionIn } from './read-report.ts';
 
 /** More is not shown above: a report is one signal. */
 const MAX_REPORT_BYTES = 256 * 1024;
+const SHORT_CHARS = 200;
 
 /**
  * What waits in the runs below this one, by child. A child says all of it anew whenever it changes, so that a report that
@@ -41,11 +42,18 @@ export class NestedWaits {
       questions: listOf(given['questions']).flatMap(questionIn).filter(below),
       outcomes: [],
     };
-    for (const { door } of outcomes) {
-      for (const [id, decision] of this.#handedDown)
-        if (JSON.stringify(decision.door) === JSON.stringify(door)) this.#handedDown.delete(id);
+    return outcomes.filter((outcome) => this.takeBack(outcome, String(child)));
+  }
+
+  /** A decision that was handed down is so no longer: something was heard of it, or nothing can be. */
+  takeBack({ door }: Pick<NestedDecision, 'door'>, child?: string): NestedDecision | undefined {
+    for (const [id, decision] of this.#handedDown) {
+      const isIt = doorKey(decision.door) === doorKey(door) && child === (child && decision.child);
+      if (!isIt) continue;
+      this.#handedDown.delete(id);
+      return decision;
     }
-    return outcomes;
+    return undefined;
   }
 
   /** The child in which this waits, or below which. */
@@ -63,14 +71,13 @@ export class NestedWaits {
     this.#handedDown.set(decision.sent.id!, { ...decision, child });
   }
 
-  /** The decision of this id that is on its way down. */
-  onItsWay(id: string | undefined): NestedDecision | undefined {
-    return id === undefined ? undefined : this.#handedDown.get(id);
+  /** Whether the decision of this id is on its way down. */
+  isOnItsWay(id: string | undefined): boolean {
+    return id !== undefined && this.#handedDown.has(id);
   }
 
-  /** What waits below under this id. */
-  find(id: string): PendingApproval | PendingQuestion | undefined {
-    return [...this.approvals, ...this.questions].find((pending) => pending.id === id);
+  get ids(): string[] {
+    return [...this.approvals, ...this.questions].map(({ id }) => id);
   }
 
   get approvals(): PendingApproval[] {
@@ -91,17 +98,28 @@ export class NestedWaits {
   }
 }
 
-/** A report small enough for a signal: arguments first, then what comes last, are left out. */
+/** A report small enough for a signal: arguments, long texts and then what comes last are left out. */
 export function fitReport(report: NestedReport): NestedReport {
-  const approvals = report.approvals.map((pending) => ({ ...pending }));
-  const questions = [...report.questions];
-  const size = () => JSON.stringify([approvals, questions]).length;
-  for (const pending of [...approvals].reverse()) {
-    if (size() <= MAX_REPORT_BYTES) break;
-    delete pending.input;
-    delete pending.edit;
+  let { approvals, questions } = report;
+  if (size(approvals, questions) <= MAX_REPORT_BYTES) return report;
+  approvals = approvals.map(({ input: _input, edit: _edit, prompt, ...rest }) => ({
+    ...rest,
+    prompt: short(prompt),
+  }));
+  questions = questions.map(({ prompt, ...rest }) => ({ ...rest, prompt: short(prompt) }));
+  while (size(approvals, questions) > MAX_REPORT_BYTES) {
+    const [most, others] =
+      approvals.length > questions.length ? [approvals, questions] : [questions, approvals];
+    most.splice(Math.ceil(most.length / 2));
+    if (most.length + others.length === 0) break;
   }
-  while (size() > MAX_REPORT_BYTES && approvals.length + questions.length > 0)
-    (approvals.length > 0 ? approvals : questions).pop();
   return { ...report, approvals, questions };
+}
+
+function size(...parts: unknown[]): number {
+  return JSON.stringify(parts).length;
+}
+
+function short(prompt: string): string {
+  return prompt.length > SHORT_CHARS ? `${prompt.slice(0, SHORT_CHARS)}…` : prompt;
 }

@@ -123,3 +123,8 @@ export function isWatched(state: {
 export function agentBackoff(failures: number): number {
   return Math.min(60_000, 1_000 * 2 ** (failures - 1));
 }
+
+/** How often what failed is started again, by a policy that may set no limit. */
+export function restartsOf({ maximumAttempts }: { maximumAttempts?: number }): number {
+  return (maximumAttempts || Number.MAX_SAFE_INTEGER) - 1;
+}

@@ -48,6 +48,11 @@ export function doorIn(given: unknown): Door | undefined {
   };
 }
 
+/** Tells doors apart. */
+export function doorKey({ workflowId, runId, signal, nth, updateId }: Door): string {
+  return JSON.stringify([workflowId, runId, signal, nth, updateId]);
+}
+
 export function outcomeIn({ door: given, workflowId, refusal }: Fields): NestedOutcome[] {
   const door = doorIn(given);
   if (!door || typeof workflowId !== 'string') return [];

@@ -20,7 +20,7 @@ export type Decidable = { id: string } & {
 
 /** An answer, or arguments, become a record, which goes over to each next run. */
 const MAX_SENT_BYTES = 256 * 1024;
-const MAX_TEXT_CHARS = 2_000;
+export const MAX_TEXT_CHARS = 2_000;
 const HOW = ['approve', 'reject', 'answer'] as const;
 
 /** Reads what was sent by a signal of this name, or by the update `decide`, which says itself what it is. */
@@ -60,7 +60,6 @@ export function whyUnfit(asked: Decidable, sent: SentDecision): Refusal | undefi
       : 'a question: send "answer" with a "value"';
     return malformed(`"${id}" is ${what}`);
   }
-  const unfit = (reason: string): Refusal => ({ code: 'does-not-fit', reason });
   if (isAnswer) {
     const wrong = whyNotValue(answer!, sent.value);
     return wrong === undefined ? undefined : unfit(`the answer to "${id}" does not fit: ${clip(wrong)}`);
@@ -75,9 +74,18 @@ export function whyUnfit(asked: Decidable, sent: SentDecision): Refusal | undefi
 
 function whyNotValue(schema: Record<string, unknown>, value: unknown): string | undefined {
   if (value === undefined) return 'it has no "value"';
-  const bytes = jsonBytes(value);
-  if (bytes > MAX_SENT_BYTES) return `it has ${bytes} bytes; the limit is ${MAX_SENT_BYTES}`;
-  return whyNotFits(schema, value);
+  try {
+    const bytes = jsonBytes(value);
+    if (bytes > MAX_SENT_BYTES) return `it has ${bytes} bytes; the limit is ${MAX_SENT_BYTES}`;
+    return whyNotFits(schema, value);
+  } catch (error) {
+    // JSON that is nested deeper than the stack, or a schema that is none.
+    return `it cannot be looked at (${error instanceof Error ? error.message : String(error)})`;
+  }
+}
+
+function unfit(reason: string): Refusal {
+  return { code: 'does-not-fit', reason };
 }
 
 function malformed(reason: string): Refusal {

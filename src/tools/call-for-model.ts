@@ -4,19 +4,24 @@ import { callTool } from './call-tool.ts';
 import type { Tool } from './tool-options.ts';
 
 /**
- * A call that a model asked for. Where a person changed its arguments, the result is told with that, since the model would
- * take it for the result of what it asked.
- * @param withNote puts that before a result; by default `noteAndResult`
+ * A call that a model asked for. Where a person changed its arguments, what came of it is told with that, since the model
+ * would take it for what came of its own.
+ * @param withNote puts a text before a result, as the framework shows results to models
  */
 export async function callForModel(
   tool: Tool<any, any, any>,
   input: unknown,
-  withNote: (note: string, result: unknown) => unknown = noteAndResult,
+  withNote: (note: string, result: unknown) => unknown,
 ): Promise<unknown> {
   if (!insideRun()) return await tool(input);
-  let edited: EditedArguments | undefined;
-  const result: unknown = await callTool(tool, input, (found) => (edited = found));
-  return edited ? withNote(noteOf(edited), result) : result;
+  const heard: { edited?: EditedArguments } = {};
+  try {
+    const result: unknown = await callTool(tool, input, (edited) => (heard.edited = edited));
+    return heard.edited ? withNote(noteOf(heard.edited), result) : result;
+  } catch (error) {
+    if (heard.edited && error instanceof Error) error.message = `${noteOf(heard.edited)}\n\n${error.message}`;
+    throw error;
+  }
 }
 
 function noteOf({ arguments: changed }: EditedArguments): string {

@@ -1,6 +1,7 @@
-import type { RetryPolicy } from '@temporalio/common';
 import { agent, type Agent } from '../agent.ts';
 import { currentPosition } from '../loop/current-loop.ts';
+import { restartsOf } from '../records/outcomes.ts';
+import { retryPolicy } from './retries-and-timeouts.ts';
 import { type Tool, toolArguments } from './tool-options.ts';
 
 /** What serves a tool that suspends: an agent of its name, whose runs are its calls. */
@@ -12,9 +13,5 @@ export function suspendingTool(tool: Tool<any, any, any>): Agent {
     const { chain, source } = currentPosition()!.loop;
     return (await execute!(args, { idempotencyKey: source.idempotencyKey ?? chain, signal })) as unknown;
   };
-  return agent(name, run, retries === undefined ? {} : { retries: timesAgain(retries) });
-}
-
-function timesAgain(retries: number | RetryPolicy): number {
-  return typeof retries === 'number' ? retries : (retries.maximumAttempts ?? Infinity) - 1;
+  return agent(name, run, retries === undefined ? {} : { retries: restartsOf(retryPolicy(retries)) });
 }

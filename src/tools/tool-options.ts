@@ -55,7 +55,7 @@ export interface ToolOptions<Input, Args, Result> {
   onUncertain?: OnUncertain;
   /**
    * A person must approve a call: `true`, the text the person reads, a function of the arguments that gives it (or
-   * `false`: this call needs nobody), or an object with `prompt`, `timeout`, `onTimeout` and `audience`. Evaluated in the
+   * `false`: this call needs nobody), or an object with `prompt`, `timeout`, `onTimeout`, `allowEdit` and `audience`. Evaluated in the
    * agent's process whenever its loop is built; what a person was shown first stays.
    * @default false
    */
@@ -163,8 +163,8 @@ export function assertToolOptions(options: ToolOptions<any, any, any>): void {
 /** What is said of activities says nothing of a child workflow. */
 function assertSuspends(options: ToolOptions<any, any, any>): void {
   const { name, suspends } = options;
-  if (suspends === undefined || suspends === false) return;
-  if (suspends !== true)
+  if (!suspends) return;
+  if (typeof suspends !== 'boolean')
     throw new DeclarationError(`Cannot declare tool ${name}: "suspends" must be true or false.`);
   const beside = (['cache', 'heartbeatTimeout', 'onUncertain'] as const).find(
     (each) => options[each] !== undefined,

@@ -102,7 +102,7 @@ describe.each(['ours', 'their own'] as const)('in a time-skipping environment, %
     const result = await after.runUntil(async () => {
       expect(await atRest(handle)).toBe(id);
       await handle.signal(approve, { id });
-      return (await handle.result()) as unknown;
+      return await handle.result();
     });
     expect(result).toBe('refunded $6');
     expect(tally()).toEqual({ 'refund 6': 1 });

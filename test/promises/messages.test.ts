@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
-import { approve, message, sendMessage, waiting } from '../../src/index.ts';
+import { approve, message, messageUpdate, waiting } from '../../src/index.ts';
 import { createTestEnvironment, createTestWorker } from '../../src/testing/index.ts';
 import { listener } from '../fixtures/people-agents.ts';
 import { scene } from '../kit/scene.ts';
@@ -61,16 +61,16 @@ test('an update starts an agent with its first message, and says why another is 
     args: [],
     workflowIdConflictPolicy: 'USE_EXISTING',
   });
-  const receipt = await workflow.executeUpdateWithStart(sendMessage, {
+  const receipt = await workflow.executeUpdateWithStart(messageUpdate, {
     startWorkflowOperation,
     args: [{ text: 'hello' }],
   });
   expect(receipt).toEqual({ at: expect.any(Number) });
   const handle = await startWorkflowOperation.workflowHandle();
-  await expect(handle.executeUpdate(sendMessage, { args: [{ text: '' }] })).rejects.toMatchObject({
+  await expect(handle.executeUpdate(messageUpdate, { args: [{ text: '' }] })).rejects.toMatchObject({
     cause: { message: 'it has no "text"' },
   });
-  await handle.executeUpdate(sendMessage, { args: ['stop'] });
+  await handle.executeUpdate(messageUpdate, { args: ['stop'] });
   const heard: string[] = await handle.result();
   expect(heard).toEqual(['hello', 'stop']);
   await assertReplays(await chainOf(workflow.getHandle(stage.taskQueue)));
@@ -104,6 +104,6 @@ test('who hears nothing in time goes on without', async () => {
     await handle.signal(message, 'one');
     const before = await environment.currentTimeMs();
     expect(await handle.result()).toEqual(['one']);
-    expect((await environment.currentTimeMs()) - Number(before)).toBeGreaterThanOrEqual(24 * 3_600_000);
+    expect((await environment.currentTimeMs()) - before).toBeGreaterThanOrEqual(24 * 3_600_000);
   });
 });

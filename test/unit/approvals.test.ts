@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Approvals } from '../../src/records/approvals.ts';
 import { Unreadable } from '../../src/records/refusals.ts';
+import { decide } from '../kit/decide.ts';
 
 const always = () => true;
 const refund = { name: 'issue_refund', prompt: 'Refund $5?', input: { usd: 5 }, at: 1_000 };
@@ -25,7 +26,7 @@ describe('ids', () => {
 
   test('belong to the step: a step that asks again keeps its id, its first time and its decision', () => {
     const approvals = asking('k1', 'k2');
-    approvals.decide('reject', { id: 'issue_refund-1', reason: 'no' }, 2_000);
+    decide(approvals, 'reject', { id: 'issue_refund-1', reason: 'no' }, 2_000);
     approvals.ask('k2', { ...refund, at: 9_000 });
     approvals.ask('k1', { ...refund, at: 9_000 });
     expect(approvals.pending(always)).toEqual([
@@ -81,7 +82,7 @@ describe('an approval with a timeout', () => {
     approvals.ask('k1', { ...until5s, ...(onTimeout && { onTimeout }) });
     approvals.expire('k1', 5_000);
     expect(approvals.decision('k1')).toEqual({ ...decision, timedOut: true, at: 5_000 });
-    expect(approvals.decide('approve', { id: 'issue_refund-1' }, 6_000)).toBe(
+    expect(decide(approvals, 'approve', { id: 'issue_refund-1' }, 6_000)).toBe(
       `"issue_refund-1" was already ${decision.approved ? 'approved' : 'rejected'} by timeout at 1970-01-01T00:00:05.000Z`,
     );
   });
@@ -89,7 +90,7 @@ describe('an approval with a timeout', () => {
   test('that a person decided in time is not decided again', () => {
     const approvals = new Approvals();
     approvals.ask('k1', until5s);
-    approvals.decide('approve', { id: 'issue_refund-1', by: 'ann' }, 4_999);
+    decide(approvals, 'approve', { id: 'issue_refund-1', by: 'ann' }, 4_999);
     approvals.expire('k1', 5_000);
     expect(approvals.decision('k1')).toEqual({ approved: true, by: 'ann', at: 4_999 });
   });
@@ -102,7 +103,7 @@ describe('a decision', () => {
   ])('%s is kept with who, why and when, and closes the approval', (signal, approved) => {
     const approvals = asking('k1');
     expect(
-      approvals.decide(signal, { id: 'issue_refund-1', by: 'ana', reason: 'checked' }, 5_000),
+      decide(approvals, signal, { id: 'issue_refund-1', by: 'ana', reason: 'checked' }, 5_000),
     ).toBeUndefined();
     expect(approvals.decision('k1')).toEqual({ approved, by: 'ana', reason: 'checked', at: 5_000 });
     expect(approvals.pending(always)).toEqual([]);
@@ -111,8 +112,8 @@ describe('a decision', () => {
 
   test('stands: a second one is refused, and says who decided and when', () => {
     const approvals = asking('k1');
-    approvals.decide('approve', { id: 'issue_refund-1', by: 'ana' }, 5_000);
-    expect(approvals.decide('reject', { id: 'issue_refund-1' }, 6_000)).toBe(
+    decide(approvals, 'approve', { id: 'issue_refund-1', by: 'ana' }, 5_000);
+    expect(decide(approvals, 'reject', { id: 'issue_refund-1' }, 6_000)).toBe(
       '"issue_refund-1" was already approved by ana at 1970-01-01T00:00:05.000Z',
     );
     expect(approvals.decision('k1')).toEqual({ approved: true, by: 'ana', at: 5_000 });
@@ -120,8 +121,8 @@ describe('a decision', () => {
 
   test('for one of several waits for no other: they are answered in any order', () => {
     const approvals = asking('k1', 'k2', 'k3');
-    approvals.decide('approve', { id: 'issue_refund-3' }, 1);
-    approvals.decide('reject', { id: 'issue_refund-1' }, 2);
+    decide(approvals, 'approve', { id: 'issue_refund-3' }, 1);
+    decide(approvals, 'reject', { id: 'issue_refund-1' }, 2);
     expect(approvals.pending(always).map(({ id }) => id)).toEqual(['issue_refund-2']);
     expect(['k1', 'k2', 'k3'].map((key) => approvals.decision(key)?.approved)).toEqual([
       false,
@@ -133,7 +134,7 @@ describe('a decision', () => {
   test('for an approval that nobody waits for any more is refused', () => {
     const approvals = asking('k1');
     approvals.close('k1');
-    expect(approvals.decide('approve', { id: 'issue_refund-1' }, 1)).toBe(
+    expect(decide(approvals, 'approve', { id: 'issue_refund-1' }, 1)).toBe(
       '"issue_refund-1" does not wait any more',
     );
     expect(approvals.decision('k1')).toBeUndefined();
@@ -142,7 +143,7 @@ describe('a decision', () => {
 
   test('that a step has not used yet goes over to the next run of the chain', () => {
     const approvals = asking('k1', 'k2');
-    approvals.decide('approve', { id: 'issue_refund-1', by: 'ana' }, 5_000);
+    decide(approvals, 'approve', { id: 'issue_refund-1', by: 'ana' }, 5_000);
     const next = new Approvals(approvals.carry());
     next.ask('k1', refund);
     next.ask('k2', refund);
@@ -152,7 +153,7 @@ describe('a decision', () => {
 
   test('that comes right after continue-as-new, before the next loop asks, is taken', () => {
     const next = new Approvals(asking('k1').carry());
-    expect(next.decide('approve', { id: 'issue_refund-1' }, 7_000)).toBeUndefined();
+    expect(decide(next, 'approve', { id: 'issue_refund-1' }, 7_000)).toBeUndefined();
     next.ask('k1', refund);
     expect(next.decision('k1')).toEqual({ approved: true, at: 7_000 });
   });
@@ -175,7 +176,7 @@ describe('what arrives by signal', () => {
     ['a number as id', { id: 1 }],
   ])('with %s is refused and says what waits', (_what, payload) => {
     const approvals = asking('k1', 'k2');
-    expect(approvals.decide('approve', payload, 1)).toBe(
+    expect(decide(approvals, 'approve', payload, 1)).toBe(
       'it has no "id"; what waits: issue_refund-1, issue_refund-2',
     );
     expect(approvals.pending(always)).toHaveLength(2);
@@ -183,13 +184,13 @@ describe('what arrives by signal', () => {
 
   test('that nobody can read is refused, and says why', () => {
     const approvals = asking('k1');
-    const reason = approvals.decide('approve', new Unreadable('Unknown encoding: binary/encrypted'), 1);
+    const reason = decide(approvals, 'approve', new Unreadable('Unknown encoding: binary/encrypted'), 1);
     expect(reason).toBe('it cannot be read (Unknown encoding: binary/encrypted); what waits: issue_refund-1');
     expect(approvals.pending(always)).toHaveLength(1);
   });
 
   test('with an id that nothing has is refused, its text cut', () => {
-    const reason = new Approvals().decide('approve', { id: 'x'.repeat(1_000) }, 1)!;
+    const reason = decide(new Approvals(), 'approve', { id: 'x'.repeat(1_000) }, 1)!;
     expect(reason).toContain('nothing here has the id "xxx');
     expect(reason).toContain('what waits: nothing');
     expect(reason.length).toBeLessThan(150);
@@ -207,7 +208,7 @@ describe('what arrives by signal', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.constantFrom('approve', 'reject'), payload)), (signals) => {
         const approvals = asking('k1', 'k2');
-        for (const [signal, given] of signals) approvals.decide(signal, given, 1);
+        for (const [signal, given] of signals) decide(approvals, signal, given, 1);
         expect(approvals.refused.length).toBeLessThanOrEqual(20);
         for (const [n, key] of ['k1', 'k2'].entries()) {
           const first = signals.find(
@@ -221,7 +222,8 @@ describe('what arrives by signal', () => {
 
   test('leaves only texts of a bounded length in the decision', () => {
     const approvals = asking('k1', 'k2');
-    approvals.decide(
+    decide(
+      approvals,
       'reject',
       { id: 'issue_refund-1', by: { admin: true }, reason: 'n'.repeat(9_000), approved: true },
       1,
@@ -238,101 +240,6 @@ test('an approval that the present loop has not asked for is shown as withdrawn'
     ['issue_refund-1', true],
     ['issue_refund-2', undefined],
   ]);
-});
-
-describe('an approval whose arguments may be changed', () => {
-  const edit = { type: 'object', properties: { usd: { type: 'number', maximum: 100 } }, required: ['usd'] };
-  const editable = () => {
-    const approvals = new Approvals();
-    approvals.ask('k1', { ...refund, edit, argumentsHash: 'h1' });
-    return approvals;
-  };
-
-  test('keeps what a person made of them, and the hash of what was shown', () => {
-    const approvals = editable();
-    const sent = {
-      id: 'issue_refund-1',
-      arguments: { usd: 4 },
-      note: 'less',
-      by: 'ann',
-      argumentsHash: 'h1',
-    };
-    expect(approvals.decide('approve', sent, 2_000)).toBeUndefined();
-    expect(approvals.decision('k1')).toEqual({
-      approved: true,
-      arguments: { usd: 4 },
-      note: 'less',
-      by: 'ann',
-      at: 2_000,
-    });
-    const next = new Approvals(JSON.parse(JSON.stringify(approvals.carry())));
-    for (const each of [approvals, next]) {
-      expect(each.decisions()).toEqual([
-        {
-          id: 'issue_refund-1',
-          name: 'issue_refund',
-          decision: 'approved',
-          arguments: { usd: 4 },
-          note: 'less',
-          by: 'ann',
-          at: 2_000,
-          argumentsHash: 'h1',
-        },
-      ]);
-    }
-  });
-
-  test.each([
-    ['approve', { arguments: { usd: 400 } }, /^the arguments for "issue_refund-1" do not fit: .*100/],
-    ['approve', { arguments: { usd: 'x'.repeat(300_000) } }, /the limit is 262144$/],
-    ['approve', { arguments: null }, /do not fit/],
-    [
-      'approve',
-      { argumentsHash: 'h2' },
-      /^"issue_refund-1" is asked about other arguments, with the hash h1$/,
-    ],
-    ['reject', { argumentsHash: 'h2' }, /with the hash h1$/],
-  ])('refuses what does not fit, and waits on: %s %j', (signal, more, reason) => {
-    const approvals = editable();
-    expect(approvals.decide(signal, { id: 'issue_refund-1', ...more }, 2_000)).toMatch(reason);
-    expect(approvals.pending(always)).toHaveLength(1);
-  });
-
-  test('takes no arguments with a rejection, and none where they may not be changed', () => {
-    const approvals = editable();
-    approvals.ask('k2', refund);
-    expect(approvals.decide('approve', { id: 'issue_refund-2', arguments: { usd: 1 } }, 2_000)).toBe(
-      'the arguments of "issue_refund-2" may not be changed: it has no "allowEdit"',
-    );
-    approvals.decide('reject', { id: 'issue_refund-1', arguments: { usd: 1 } }, 2_000);
-    expect(approvals.decision('k1')).toEqual({ approved: false, at: 2_000 });
-  });
-
-  test('whose schema is of no use takes none', () => {
-    const approvals = new Approvals();
-    approvals.ask('k1', { ...refund, edit: { $ref: '#/nowhere' } });
-    expect(approvals.decide('approve', { id: 'issue_refund-1', arguments: {} }, 1)).toMatch(/do not fit/);
-  });
-});
-
-describe('in a child', () => {
-  test('ids begin with its place, and what is said there may leave that out', () => {
-    const approvals = new Approvals(undefined, 'clerk-1/');
-    approvals.ask('k1', refund);
-    approvals.ask('k2', refund);
-    expect(approvals.pending(always).map(({ id }) => id)).toEqual([
-      'clerk-1/issue_refund-1',
-      'clerk-1/issue_refund-2',
-    ]);
-    expect(approvals.decide('approve', { id: 'issue_refund-2' }, 1)).toBeUndefined();
-    expect(approvals.decide('approve', { id: 'clerk-1/issue_refund-1' }, 1)).toBeUndefined();
-    expect(approvals.decide('approve', { id: 'clerk-2/issue_refund-1' }, 1)).toMatch(
-      /^nothing here has the id/,
-    );
-    const next = new Approvals(JSON.parse(JSON.stringify(approvals.carry())), 'clerk-1/');
-    next.ask('k3', refund);
-    expect(next.pending(always).map(({ id }) => id)).toEqual(['clerk-1/issue_refund-3']);
-  });
 });
 
 describe('an approval that nobody decides in time', () => {

@@ -35,7 +35,10 @@ test('which reader gets which message does not depend on which came first', () =
   const messages = ['a', 'b', 'c', 'd'].map((add): Event => ({ add }));
   const given = (events: Event[]) => {
     const inbox = new Inbox();
-    for (const event of events) 'wait' in event ? inbox.wait(event.wait) : inbox.add(event.add, 1);
+    for (const event of events) {
+      if ('wait' in event) inbox.wait(event.wait);
+      else inbox.add(event.add, 1);
+    }
     return ['r1', 'r2', 'r3'].map((reader) => inbox.take(reader)?.text);
   };
   fc.assert(
@@ -74,7 +77,7 @@ test.each([
   ['', 'it has no "text"'],
   [[], 'it has no "text"'],
   [{ text: 7 }, 'it has no "text"'],
-  ['x'.repeat(300_000), 'it has 300002 bytes; the limit is 262144'],
+  ['x'.repeat(70_000), 'it has 70002 bytes; the limit is 65536'],
   [new Unreadable('no codec'), 'it cannot be read (no codec)'],
 ])('what is no message is refused: %#', (payload, reason) => {
   const inbox = new Inbox();
@@ -83,9 +86,16 @@ test.each([
 });
 
 test('so many unread messages that the next run could not take them over are refused', () => {
-  const inbox = withMessages(...Array.from({ length: 4 }, () => 'x'.repeat(240_000)));
-  expect(inbox.add('x'.repeat(240_000), 1)).toBe('4 messages are unread, and there is no room for more');
+  const inbox = withMessages(...Array.from({ length: 4 }, () => 'x'.repeat(60_000)));
+  expect(inbox.add('x'.repeat(60_000), 1)).toBe('4 messages are unread, and there is no room for more');
   inbox.wait('r1');
   inbox.take('r1');
-  expect(inbox.add('x'.repeat(240_000), 1)).toBeUndefined();
+  expect(inbox.add('x'.repeat(60_000), 1)).toBeUndefined();
+});
+
+test('a run that is over gives back what nobody has read, and takes nothing more', () => {
+  const inbox = withMessages('a', 'b');
+  inbox.wait('r1');
+  expect(inbox.close().map(({ text }) => text)).toEqual(['a', 'b']);
+  expect([inbox.add('c', 2), inbox.unread]).toEqual(['the run is over', []]);
 });

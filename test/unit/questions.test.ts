@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { ask } from '../../src/index.ts';
 import { Approvals } from '../../src/records/approvals.ts';
+import { decide } from '../kit/decide.ts';
 import { PretendRun } from '../kit/pretend-run.ts';
 
 const always = () => true;
@@ -20,7 +21,7 @@ describe('an answer', () => {
       { id: 'ship-1', prompt: 'Ship?', askedAt: 1_000, schema: { type: 'boolean' } },
     ]);
     expect(approvals.pending(always)).toEqual([]);
-    expect(approvals.decide('answer', { id: 'ship-1', value: false, by: 'ann' }, 2_000)).toBeUndefined();
+    expect(decide(approvals, 'answer', { id: 'ship-1', value: false, by: 'ann' }, 2_000)).toBeUndefined();
     expect(approvals.decision('k1')).toEqual({ approved: true, value: false, by: 'ann', at: 2_000 });
     expect(approvals.questions(always)).toEqual([]);
   });
@@ -33,25 +34,25 @@ describe('an answer', () => {
     ['true', /it has no "id"; what waits: ship-1/],
   ])('that does not fit is refused with the reason, and the question stays: %#', (payload, reason) => {
     const approvals = asking('k1');
-    expect(approvals.decide('answer', payload, 2_000)).toMatch(reason);
+    expect(decide(approvals, 'answer', payload, 2_000)).toMatch(reason);
     expect(approvals.questions(always)).toHaveLength(1);
   });
 
   test('needs no id where only one question was ever asked', () => {
     const one = asking('k1');
-    expect(one.decide('answer', { value: true }, 2_000)).toBeUndefined();
-    expect(one.decide('answer', { value: true }, 3_000)).toMatch(/"ship-1" was already answered at/);
+    expect(decide(one, 'answer', { value: true }, 2_000)).toBeUndefined();
+    expect(decide(one, 'answer', { value: true }, 3_000)).toMatch(/"ship-1" was already answered at/);
     const two = asking('k1', 'k2');
-    expect(two.decide('answer', { value: true }, 2_000)).toBe('it has no "id"; what waits: ship-1, ship-2');
+    expect(decide(two, 'answer', { value: true }, 2_000)).toBe('it has no "id"; what waits: ship-1, ship-2');
   });
 
   test('is no approval, and an approval no answer', () => {
     const approvals = asking('k1');
     approvals.ask('k2', { name: 'refund', prompt: 'Refund?', at: 1_000 });
-    expect(approvals.decide('approve', { id: 'ship-1' }, 2_000)).toBe(
+    expect(decide(approvals, 'approve', { id: 'ship-1' }, 2_000)).toBe(
       '"ship-1" is a question: send "answer" with a "value"',
     );
-    expect(approvals.decide('answer', { id: 'refund-1', value: true }, 2_000)).toBe(
+    expect(decide(approvals, 'answer', { id: 'refund-1', value: true }, 2_000)).toBe(
       '"refund-1" is to be approved: send "approve" or "reject"',
     );
   });
@@ -59,11 +60,11 @@ describe('an answer', () => {
   test('is taken in the next run of a chain', () => {
     const next = new Approvals(JSON.parse(JSON.stringify(asking('k1').carry())));
     expect(next.questions(always)).toMatchObject([{ id: 'ship-1', schema: { type: 'boolean' } }]);
-    expect(next.decide('answer', { value: 1 }, 2_000)).toMatch(/does not fit/);
-    expect(next.decide('answer', { value: true }, 2_000)).toBeUndefined();
+    expect(decide(next, 'answer', { value: 1 }, 2_000)).toMatch(/does not fit/);
+    expect(decide(next, 'answer', { value: true }, 2_000)).toBeUndefined();
     const over = new Approvals(JSON.parse(JSON.stringify(next.carry())));
     expect(over.decision('k1')).toMatchObject({ value: true });
-    expect(over.decide('answer', { value: false }, 3_000)).toMatch(/already answered/);
+    expect(decide(over, 'answer', { value: false }, 3_000)).toMatch(/already answered/);
   });
 });
 

@@ -1,0 +1,157 @@
+/**
+ * A run between its parent and its children: what waits below is known here, a decision on it goes down to where it waits,
+ * and the parent is told what waits here and below, and what became of the decisions that came from there.
+ */
+import * as wf from '@temporalio/workflow';
+import type { Door, Nesting, NestedDecision, NestedOutcome } from '../src/protocol/advance.ts';
+import { DECIDE_SIGNAL, NESTED_SIGNAL } from '../src/protocol/names.ts';
+import type { PendingApproval, PendingQuestion } from '../src/protocol/signals.ts';
+import { fitReport, NestedWaits } from '../src/records/nested-waits.ts';
+import { doorKey } from '../src/records/read-report.ts';
+import type { LoopLink } from './loop-link.ts';
+import { handleSignal } from './raw-signals.ts';
+
+export interface NestedRunsOptions {
+  link: LoopLink;
+  /** Where this run stands, if it is a child. */
+  nesting: Nesting | undefined;
+  here: Pick<Door, 'workflowId' | 'runId'>;
+  /** All that waits, here and below. */
+  waiting: () => { approvals: PendingApproval[]; questions: PendingQuestion[] };
+  /** What waits below has changed. */
+  changed: () => void;
+  /** A decision that came to this run by a signal was refused below. */
+  refused: (signal: string, reason: string) => void;
+}
+
+export class NestedRuns {
+  readonly waits = new NestedWaits();
+  readonly #options: NestedRunsOptions;
+  /** What the parent is to be told of decisions that came from above. */
+  #outcomes: NestedOutcome[] = [];
+  /** Who waits for what becomes of a decision below, by its door. */
+  readonly #awaited = new Map<string, (outcome: NestedOutcome) => void>();
+  /** What the parent knows to wait here, and whether it is to be told. */
+  #told = '';
+  #mustTell = false;
+  #telling = false;
+  /** The parent cannot be told anything any more. */
+  #orphaned = false;
+
+  constructor(options: NestedRunsOptions) {
+    this.#options = options;
+  }
+
+  /** @param decided takes a decision that came from above */
+  open(decided: (payload: unknown) => void): void {
+    handleSignal(NESTED_SIGNAL, (payload) => {
+      for (const outcome of this.waits.report(payload)) this.#heard(outcome);
+      this.#options.changed();
+    });
+    if (!this.#hasParent) return;
+    handleSignal(DECIDE_SIGNAL, decided);
+    void shielded(() => this.#tellParent());
+  }
+
+  /** It is a child of a run that wants to know what waits in it. */
+  get #hasParent(): boolean {
+    const { nesting } = this.#options;
+    return nesting !== undefined && nesting.path !== '' && wf.workflowInfo().parent !== undefined;
+  }
+
+  childStarted(child: string, path: string): void {
+    this.waits.started(child, path);
+  }
+
+  childEnded(child: string): void {
+    for (const decision of this.waits.ended(child)) this.#heardNothing(decision, child);
+    this.#options.changed();
+  }
+
+  /** What waits has changed: the parent is told, if it is not what it knows. */
+  noteChange(): void {
+    if (this.#hasParent && !this.#orphaned && this.#waitingNow() !== this.#told) this.#mustTell = true;
+  }
+
+  /** The parent knows all that it is to know. */
+  get allTold(): boolean {
+    return !this.#mustTell && !this.#telling;
+  }
+
+  handDown(child: string, decision: NestedDecision): void {
+    this.waits.handDown(child, decision);
+    void shielded(() => this.#handDown(child, decision));
+  }
+
+  /** What becomes of the decision that came in by this door, and was handed down. */
+  async outcomeOf(door: Door): Promise<NestedOutcome> {
+    return await new Promise((resolve) => this.#awaited.set(doorKey(door), resolve));
+  }
+
+  /** What became of a decision that came from above. */
+  tellOutcome(outcome: NestedOutcome): void {
+    if (!this.#hasParent || this.#orphaned) return;
+    this.#outcomes.push(outcome);
+    this.#mustTell = true;
+  }
+
+  async #handDown(child: string, decision: NestedDecision): Promise<void> {
+    try {
+      await this.#options.link.mayAct();
+      await wf.getExternalWorkflowHandle(child).signal(DECIDE_SIGNAL, decision);
+    } catch {
+      const lost = this.waits.takeBack(decision);
+      if (lost) this.#heardNothing(lost, child);
+      this.#options.changed();
+    }
+  }
+
+  #heardNothing({ door, sent }: NestedDecision, child: string): void {
+    const reason = `"${sent.id}" cannot be reached any more in ${child}`;
+    this.#heard({ door, workflowId: child, refusal: { code: 'closed', reason } });
+  }
+
+  /** What became of a decision: of one that came to this run, or to one above. */
+  #heard(outcome: NestedOutcome): void {
+    const { door, refusal } = outcome;
+    if (door.workflowId !== this.#options.here.workflowId) return this.tellOutcome(outcome);
+    const resolve = this.#awaited.get(doorKey(door));
+    this.#awaited.delete(doorKey(door));
+    if (resolve) resolve(outcome);
+    else if (refusal && door.signal !== undefined) this.#options.refused(door.signal, refusal.reason);
+  }
+
+  /** Tells the parent what waits here and below, whenever that changes. */
+  async #tellParent(): Promise<void> {
+    const parent = wf.getExternalWorkflowHandle(wf.workflowInfo().parent!.workflowId);
+    while (!this.#orphaned) {
+      await wf.condition(() => this.#mustTell);
+      this.#telling = true;
+      try {
+        await this.#options.link.mayAct();
+        this.#mustTell = false;
+        this.#told = this.#waitingNow();
+        const outcomes = this.#outcomes.splice(0);
+        const report = { child: this.#options.here.workflowId, ...this.#options.waiting(), outcomes };
+        await parent.signal(NESTED_SIGNAL, fitReport(report));
+      } catch {
+        // The parent is over.
+        this.#orphaned = true;
+        this.#mustTell = false;
+      }
+      this.#telling = false;
+    }
+  }
+
+  #waitingNow(): string {
+    const { approvals, questions } = this.#options.waiting();
+    return [...approvals, ...questions]
+      .map(({ id, audience = '', expiresAt = '' }) => `${id} ${expiresAt} ${audience}`)
+      .join('\n');
+  }
+}
+
+/** What a handler began is ended in order, though a cancel of the run reaches the scope of handlers. */
+export function shielded<T>(body: () => Promise<T>): Promise<T> {
+  return wf.CancellationScope.nonCancellable(body);
+}
