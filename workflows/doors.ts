@@ -126,26 +126,37 @@ export class Doors {
   }
 
   async #onSendMessage(given: unknown): Promise<{ at: number }> {
-    await taskCompleted();
-    const reason = this.#options.inbox.add(given, Date.now());
-    if (reason !== undefined) throw refusedFailure({ code: 'closed', reason });
+    await this.#taskCompleted();
+    const at = Date.now();
+    const reason = this.#options.inbox.add(given, at);
     this.#options.changed();
-    return { at: Date.now() };
+    await this.#options.link.mayAct();
+    if (reason !== undefined) throw refusedFailure({ code: 'closed', reason });
+    return { at };
   }
 
   async #onDecide(input: unknown): Promise<DecisionReceipt> {
-    await taskCompleted();
+    await this.#taskCompleted();
     const door: Door = { ...this.#here, updateId: wf.currentUpdateInfo()!.id };
     const sent = readDecision(decide.name, input);
     const taken = 'code' in sent ? sent : this.#take(sent, door);
-    if ('code' in taken) throw refusedFailure(taken);
     this.#options.changed();
-    const { id } = taken;
-    if (!taken.below) return { id, workflowId: this.#here.workflowId };
-    const { workflowId, refusal } = await this.nested.outcomeOf(door);
+    const below = 'below' in taken ? await this.nested.outcomeOf(door) : undefined;
     await this.#options.link.mayAct();
-    if (refusal) throw refusedFailure(refusal);
-    return { id, workflowId };
+    const refusal = 'code' in taken ? taken : below?.refusal;
+    if (refusal || 'code' in taken) throw refusedFailure(refusal!);
+    return { id: taken.id, workflowId: (below ?? this.#here).workflowId };
+  }
+
+  /**
+   * An update that was accepted in a task that then fails is gone, other than a signal: what the loop would have been told
+   * of it never was. So nothing follows from an update before its task is completed.
+   */
+  async #taskCompleted(): Promise<void> {
+    await this.#options.link.mayAct();
+    // A timer would take a second on a server with one shard.
+    const summary = 'what was sent is in the history';
+    await wf.scheduleActivity(NOTED, [], { startToCloseTimeout: '10 seconds', summary });
   }
 
   #onDecisionFromAbove(payload: unknown): void {
@@ -190,16 +201,6 @@ export class Doors {
     this.#options.approvals.refuse(name, reason, Date.now());
     wf.log.warn(`Signal ${name} refused: ${reason}`);
   }
-}
-
-/**
- * An update that was accepted in a task that then fails is gone, other than a signal: what the loop would have been told of
- * it never was. So nothing follows from an update before its task is completed.
- */
-async function taskCompleted(): Promise<void> {
-  // A timer would take a second on a server with one shard.
-  const summary = 'what was sent is in the history';
-  await wf.scheduleActivity(NOTED, [], { startToCloseTimeout: '10 seconds', summary });
 }
 
 function refusedFailure({ code, reason }: Refusal): wf.ApplicationFailure {

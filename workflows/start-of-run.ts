@@ -1,47 +1,17 @@
 /** What a run starts with: nothing, what the run before it had, or what another run has. */
-import type { Nesting, RunCarry, RunOrigin } from '../src/protocol/advance.ts';
+import type { RunCarry, RunOrigin } from '../src/protocol/advance.ts';
+import { CARRY_SCHEMA, ORIGIN_SCHEMA } from '../src/records/carry-schema.ts';
+import { whyNotFits } from '../src/records/fits-schema.ts';
 import { applicationFailure } from './failures.ts';
 import { readRun } from './read-run.ts';
 
 /** Whoever starts a run can give it a second argument; one that is no such thing ends the run, not each of its tasks. */
 export function wellFormed(from: RunCarry | RunOrigin): RunCarry | RunOrigin {
-  const { nesting } = from;
-  const lists =
-    'records' in from
-      ? [
-          from.records,
-          from.open,
-          from.losses,
-          from.sleeps,
-          from.approvals?.asked,
-          from.labels ?? [],
-          from.inbox ?? [],
-        ]
-      : [];
-  const other = 'from' in from ? from.from : undefined;
-  const named = other === undefined || (isText(other?.workflowId) && isText(other.runId));
-  if (lists.every(Array.isArray) && named && isNesting(nesting) && isUnread(from)) return from;
-  const message =
-    'The second argument of an agent is set by continue-as-new, resume, fork and agents that start it alone.';
+  const why = whyNotFits('records' in from ? CARRY_SCHEMA : ORIGIN_SCHEMA, from);
+  if (why === undefined) return from;
+  const set = 'continue-as-new, resume, fork and the run whose child it is';
+  const message = `The second argument of an agent is set by ${set} alone: ${why}`;
   throw applicationFailure({ name: 'DeclarationError', message });
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
-}
-
-function isNesting(nesting: unknown): boolean {
-  if (nesting === undefined) return true;
-  const { path, idempotencyKey = '', retries = 0 } = (nesting ?? {}) as Partial<Nesting>;
-  return isText(path) && isText(idempotencyKey) && typeof retries === 'number';
-}
-
-function isUnread(from: RunCarry | RunOrigin): boolean {
-  const { labels = [], inbox = [] } = from as Partial<RunCarry>;
-  const named = Array.isArray(labels) && labels.every((label) => Array.isArray(label) && label.every(isText));
-  return (
-    named && Array.isArray(inbox) && inbox.every((each) => isText(each?.text) && typeof each.at === 'number')
-  );
 }
 
 /** The input and the records a run starts with. */

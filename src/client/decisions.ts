@@ -27,6 +27,8 @@ export async function sendDecision(handle: WorkflowHandle, input: DecideInput): 
     const cause = (error as Error).cause as ApplicationFailure | undefined;
     if (cause?.message?.startsWith('No registered handler'))
       throw new DecisionRefusedError(`Run ${workflowId} is only starting, or not of an agent.`, 'unknown-id');
+    if (cause?.type === 'AcceptedUpdateCompletedWorkflow' || cause?.name === 'CancelledFailure')
+      throw new DecisionRefusedError(`Run ${workflowId} ended before it said what became of it.`, 'run-over');
     if (cause?.type !== 'DecisionRefusedError') throw error;
     const { code } = (cause.details?.[0] ?? {}) as { code?: RefusalCode };
     throw new DecisionRefusedError(cause.message, code);

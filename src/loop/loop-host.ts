@@ -142,7 +142,8 @@ export class LoopHost {
         ? loop.take(input.from, read.records, input.seen)
         : 'another loop';
     const isAhead = loop.had > input.from + input.records.length;
-    if (isAhead && input.cancel) wrong ??= 'ahead';
+    // A task in which the run answered a step that was asked in it, and which failed: the run knows of neither.
+    if (isAhead && (input.cancel || loop.isBeyond(input.seen))) wrong ??= 'ahead';
     if (wrong !== undefined) {
       this.#drop(loop, wrong);
       return { lost: wrong };

@@ -101,6 +101,8 @@ export class Loop {
   readonly #delivery: Delivery;
   #unacknowledged: Step[] = [];
   #number = 0;
+  /** The last of the steps that it has had answers to. */
+  #settledUpTo = 0;
   /** The loop had an answer before the run and asked nothing in time: once that is recorded, the run asks. */
   #runComes = false;
   readonly #wakes = new Set<() => void>();
@@ -219,6 +221,11 @@ export class Loop {
     // A step that is tried again needs its loop, however long it waits in between.
     this.touched = Date.now();
     return this.#asked.get(key)?.closure;
+  }
+
+  /** It has had an answer to a step of which a run that has seen so many has not heard. */
+  isBeyond(seen: number): boolean {
+    return this.#settledUpTo > seen;
   }
 
   /** How many records it has had. */
@@ -357,6 +364,7 @@ export class Loop {
     const asked = this.#asked.get(record.key);
     if (!asked) return;
     this.#asked.delete(record.key);
+    this.#settledUpTo = Math.max(this.#settledUpTo, asked.step.no);
     this.#unacknowledged = this.#unacknowledged.filter((step) => step.key !== record.key);
     if (record.edited) asked.onEdited?.(record.edited);
     if (record.failure) asked.reject(fromStepFailure(record.failure));

@@ -130,7 +130,7 @@ export class Approvals {
     asked.decision = {
       approved: how !== 'reject',
       ...(how === 'answer' && { value }),
-      ...(how === 'approve' && changed !== undefined && { arguments: changed }),
+      ...(changed !== undefined && { arguments: changed }),
       ...(reason !== undefined && { reason }),
       ...(note !== undefined && { note }),
       ...(by !== undefined && { by }),

@@ -38,11 +38,14 @@ export function readDecision(door: string, payload: unknown): SentDecision | Ref
     const value = given[field];
     return typeof value === 'string' ? { [field]: value.slice(0, MAX_TEXT_CHARS) } : {};
   };
+  const field = { approve: 'arguments', reject: undefined, answer: 'value' }[how];
+  const value = field && given[field];
+  const tooLarge = whyTooLarge(value);
+  if (tooLarge !== undefined) return unfit(`its "${field}" is too large: ${tooLarge}`);
   return {
     how,
     ...(id !== undefined && { id }),
-    ...(given['value'] !== undefined && { value: given['value'] }),
-    ...(given['arguments'] !== undefined && { arguments: given['arguments'] }),
+    ...(field && value !== undefined && { [field]: value }),
     ...text('argumentsHash'),
     ...text('reason'),
     ...text('note'),
@@ -66,7 +69,7 @@ export function whyUnfit(asked: Decidable, sent: SentDecision): Refusal | undefi
   }
   if (sent.argumentsHash !== undefined && sent.argumentsHash !== argumentsHash)
     return unfit(`"${id}" is asked about other arguments, with the hash ${argumentsHash ?? '(none)'}`);
-  if (sent.arguments === undefined || sent.how === 'reject') return undefined;
+  if (sent.arguments === undefined) return undefined;
   if (!edit) return unfit(`the arguments of "${id}" may not be changed: it has no "allowEdit"`);
   const wrong = whyNotValue(edit, sent.arguments);
   return wrong === undefined ? undefined : unfit(`the arguments for "${id}" do not fit: ${clip(wrong)}`);
@@ -75,12 +78,19 @@ export function whyUnfit(asked: Decidable, sent: SentDecision): Refusal | undefi
 function whyNotValue(schema: Record<string, unknown>, value: unknown): string | undefined {
   if (value === undefined) return 'it has no "value"';
   try {
-    const bytes = jsonBytes(value);
-    if (bytes > MAX_SENT_BYTES) return `it has ${bytes} bytes; the limit is ${MAX_SENT_BYTES}`;
     return whyNotFits(schema, value);
   } catch (error) {
-    // JSON that is nested deeper than the stack, or a schema that is none.
-    return `it cannot be looked at (${error instanceof Error ? error.message : String(error)})`;
+    return `the schema cannot be used (${error instanceof Error ? error.message : String(error)})`;
+  }
+}
+
+function whyTooLarge(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  try {
+    const bytes = jsonBytes(value);
+    return bytes > MAX_SENT_BYTES ? `it has ${bytes} bytes; the limit is ${MAX_SENT_BYTES}` : undefined;
+  } catch {
+    return 'it is nested too deeply';
   }
 }
 
