@@ -62,6 +62,8 @@ class AgentRun {
   /** Of a fork: so many records stand whatever its code asks. */
   readonly #pinned: number | undefined;
   #tooLarge: StepFailure | undefined;
+  /** Whether the run was settled when it asked for the answer that it acts on. */
+  #wasSettled = false;
   /** The history is so long that nothing new is started until the run can go on as a new one. */
   #draining = false;
   /** With what it ended. */
@@ -125,7 +127,7 @@ class AgentRun {
       if (!got) continue;
       this.#failNearTheLimit();
       const isFull = this.#isFull(got);
-      if (isFull && this.#isSettled()) await this.#continueAsNew();
+      if (isFull && this.#wasSettled) await this.#continueAsNew();
       this.#draining = isFull && !this.#tooLarge && wf.workflowInfo().historyLength > DRAIN_AT_EVENTS;
       this.#steps.dispatch(got.steps ?? [], this.#draining);
       if (got.end) {
@@ -143,8 +145,13 @@ class AgentRun {
   /** An answer of the loop. `undefined`: ask again, or that loop is gone and another must be built. */
   async #advance(): Promise<Advance | undefined> {
     const { size: inFlight, open, divergedAt } = this.#steps;
-    const state = { inFlight, open, divergedAt, pinned: this.#pinned };
-    const got = this.#link.takeAhead() ?? (await this.#link.advance(state));
+    const settled = this.#isSettled();
+    const ahead = this.#link.takeAhead();
+    const got =
+      ahead ?? (await this.#link.advance({ inFlight, open, divergedAt, pinned: this.#pinned, settled }));
+    // As the answer has it, not as it is by now: a replay may know of events that came meanwhile before it, or after it.
+    const guess = this.#records.size === this.#link.from && this.#steps.onlyWait(); // histories of before it was asked
+    this.#wasSettled = ahead ? this.#isSettled() : (got.took?.settled ?? guess);
     if (got.crowded) this.#steps.crowded();
     if (got.again || got.lost !== undefined) return undefined;
     if (got.built) this.#steps.forgetAsked();
@@ -211,7 +218,7 @@ class AgentRun {
 
   /** Nothing is in flight but what can be asked again, and nobody waits to hear something. */
   #isSettled(): boolean {
-    return this.#records.size === this.#link.from && this.#steps.onlyWait() && this.#doors.allSaid;
+    return this.#steps.onlyWait() && this.#doors.allSaid && !this.#link.wantsMore;
   }
 
   /** The steps just handed out are asked again by the next run's loop. Returns if the records are too large for that. */

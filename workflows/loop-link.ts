@@ -33,6 +33,7 @@ export interface LinkState {
   open: readonly [string, boolean][];
   divergedAt: number | undefined;
   pinned: number | undefined;
+  settled: boolean;
 }
 
 export class LoopLink {
@@ -61,6 +62,8 @@ export class LoopLink {
   #ahead: (Ahead & { key: string }) | undefined;
   /** How many messages the last answer of the loop took account of. */
   messagesTaken = 0;
+  /** An answer of the loop is under way. */
+  #advancing = false;
   cancelling = false;
   cancelSent = false;
   watching = false;
@@ -111,6 +114,11 @@ export class LoopLink {
     return this.#awaitsTrace !== undefined;
   }
 
+  /** Something waits for leave to act on what came. */
+  get wantsMore(): boolean {
+    return this.#actsAsked > this.#actsGranted;
+  }
+
   wantsToAct(): number {
     return ++this.#actsAsked;
   }
@@ -134,11 +142,12 @@ export class LoopLink {
    * the answer took account of (`took`), not by what is known when it comes, so that a replay, which may know of them
    * before, does the same.
    */
-  async advance({ inFlight, open, divergedAt, pinned }: LinkState): Promise<Advance> {
+  async advance({ inFlight, open, divergedAt, pinned, settled }: LinkState): Promise<Advance> {
     const builds = this.epoch === undefined || this.isLost();
     const from = builds ? 0 : this.from;
     const { agent, chain, input, records, inbox, idempotencyKey } = this.#options;
-    const got = await advance({
+    this.#advancing = true;
+    const answer = advance({
       [LOCAL_INPUT]: 1,
       agent,
       input,
@@ -149,6 +158,7 @@ export class LoopLink {
       pokes: this.#pokes,
       acts: this.#actsAsked > this.#actsGranted ? this.#actsAsked : 0,
       ...(inbox.count > 0 && { messages: inbox.count }),
+      settled,
       ...this.#task(),
       ...(builds
         ? {
@@ -163,6 +173,7 @@ export class LoopLink {
         : { epoch: this.epoch }),
       ...(this.cancelling && (builds || !this.cancelSent) && { cancel: true as const }),
     });
+    const got = await answer.finally(() => (this.#advancing = false));
     this.#agains = got.again ? this.#agains + 1 : 0;
     // Fails this task, not the run: another worker may be able, as Temporal does for unknown workflow types.
     if (got.unable !== undefined) throw new Error(got.unable);
@@ -213,12 +224,14 @@ export class LoopLink {
           retry: { maximumAttempts: 1 },
           summary: 'the agent is busy with its own work',
         });
+        await this.#untilAnswered();
         if (epoch !== this.epoch) return;
         if (result === 'quiet') this.quiet = true;
         else if (result === 'gone') this.lose(epoch);
         else this.#pokes++;
       } catch (error) {
         if (wf.isCancellation(error)) return;
+        await this.#untilAnswered();
         const timeout = activityOutcome(error)?.timeout;
         if (timeout === 'START_TO_CLOSE') return;
         if (timeout === 'HEARTBEAT') this.#deaths++;
@@ -228,6 +241,14 @@ export class LoopLink {
       }
     });
     watched.catch(() => {});
+  }
+
+  /**
+   * Waits for the answer that is under way. Core may record an answer with one task and tell of it in the next, together with
+   * events that came meanwhile; a replay is told of it first. So what came has to mean the same before it and after it.
+   */
+  async #untilAnswered(): Promise<void> {
+    await wf.condition(() => !this.#advancing);
   }
 
   /** A loop was built: what the run knew of the one before is of no use. */

@@ -275,13 +275,14 @@ export class LoopHost {
   }
 }
 
-function took({ from, records, pokes, acts, messages, cancel }: AdvanceInput): Took {
+function took({ from, records, pokes, acts, messages, settled, cancel }: AdvanceInput): Took {
   const had = from + records.length;
   return {
     ...(had > 0 && { records: had }),
     ...(pokes > 0 && { pokes }),
     ...(acts > 0 && { acts }),
     ...(messages && { messages }),
+    ...(settled !== undefined && { settled }),
     ...(cancel && { cancel }),
   };
 }

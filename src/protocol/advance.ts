@@ -46,6 +46,8 @@ export interface AdvanceInput {
   taskStartedAt: number;
   /** How many messages the run has had. */
   messages?: number;
+  /** Nothing is in flight but what can be asked again, and nobody waits to hear something. */
+  settled?: boolean;
   /** At a build, of a tool that suspends: the idempotency key of its call. */
   idempotencyKey?: string;
   /** The run is cancelled: tell the loop. */
@@ -80,6 +82,7 @@ export interface Took {
   pokes?: number;
   acts?: number;
   messages?: number;
+  settled?: boolean;
   cancel?: true;
 }
 
