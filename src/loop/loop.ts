@@ -99,7 +99,8 @@ export class Loop {
   readonly #asked = new Map<string, Asked>();
   readonly #occurrences = new Map<string, number>();
   readonly #delivery: Delivery;
-  #unacknowledged: Step[] = [];
+  /** The last step of which the run has heard, as it last said: less than before, if a task was lost in which it had. */
+  #seen = 0;
   #number = 0;
   /** The last of the steps that it has had answers to. */
   #settledUpTo = 0;
@@ -196,7 +197,6 @@ export class Loop {
     if (!this.#delivery.asked(key)) {
       if (kind === 'turn') step.parts = fieldHashes(request.request);
       step.no = ++this.#number;
-      this.#unacknowledged.push(step);
       this.#wake();
       this.#tell();
     }
@@ -262,7 +262,6 @@ export class Loop {
       this.#asked.delete(key);
       asked.reject(reason);
     }
-    this.#unacknowledged = this.#unacknowledged.filter((step) => step.shielded);
   }
 
   /** Nobody answers this loop any more. Its pending steps never settle. */
@@ -282,6 +281,11 @@ export class Loop {
     return this.end !== undefined || this.#unacknowledged.length > 0;
   }
 
+  /** What it waits for and the run has not heard of. */
+  get #unacknowledged(): Step[] {
+    return [...this.#asked.values()].map(({ step }) => step).filter(({ no }) => no > this.#seen);
+  }
+
   /** Waits for nothing but what takes long, so that it can be dropped and built again. */
   get onlyWaitsLong(): boolean {
     if (this.end) return true;
@@ -299,7 +303,7 @@ export class Loop {
 
   /** Steps, the end, or idle once it has been quiet for `patience` milliseconds since the last delivery. */
   async next(seen: number, patience: number): Promise<Advance> {
-    this.#unacknowledged = this.#unacknowledged.filter((step) => step.no > seen);
+    this.#seen = seen;
     this.waiting++;
     try {
       let deadline = performance.now() + patience;
@@ -365,7 +369,6 @@ export class Loop {
     if (!asked) return;
     this.#asked.delete(record.key);
     this.#settledUpTo = Math.max(this.#settledUpTo, asked.step.no);
-    this.#unacknowledged = this.#unacknowledged.filter((step) => step.key !== record.key);
     if (record.edited) asked.onEdited?.(record.edited);
     if (record.failure) asked.reject(fromStepFailure(record.failure));
     else asked.resolve(record.value);

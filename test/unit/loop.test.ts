@@ -66,6 +66,16 @@ describe('steps', () => {
     expect(keys(run).filter((key) => key.includes('.'))).toEqual([]);
   });
 
+  test('that a run had heard of in a task which was lost are handed out again', async () => {
+    const run = new PretendRun(async () => await Promise.all([ask('a'), ask('b')]));
+    const { steps } = await run.loop.next(0, 20);
+    expect(steps).toHaveLength(2);
+    // The run asks once more in that task, whereby it acknowledges both; then the task is lost.
+    expect(await run.loop.next(2, 5)).toEqual({});
+    expect((await run.loop.next(0, 20)).steps).toEqual(steps);
+    expect((await run.loop.next(1, 20)).steps).toEqual([steps![1]]);
+  });
+
   test('that fill more than one message come in several, the rest at once after', async () => {
     const input = 'x'.repeat(MAX_BATCH_BYTES / 2);
     const run = new PretendRun(async () => {
