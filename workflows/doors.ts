@@ -162,7 +162,8 @@ export class Doors {
   #onDecisionFromAbove(payload: unknown): void {
     const { door: from, sent: given } = (payload ?? {}) as Partial<NestedDecision>;
     const door = doorIn(from);
-    const sent = readDecision(String(given?.how), given);
+    const how: unknown = given?.how;
+    const sent = readDecision(typeof how === 'string' ? how : '', given);
     if (!door || 'code' in sent) return;
     const { workflowId } = this.#here;
     const taken = this.#take(sent, door);

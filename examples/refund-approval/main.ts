@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
+import { setTracingDisabled } from '@openai/agents';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { decisionsOf, waiting } from 'temporal-agents';
 import { startDevServer, startScriptedProvider } from 'temporal-agents/testing';
@@ -22,7 +23,7 @@ const scripted = process.env['OPENAI_API_KEY'] ? undefined : await startScripted
 if (scripted) {
   process.env['OPENAI_BASE_URL'] = scripted.url;
   process.env['OPENAI_API_KEY'] = 'scripted';
-  process.env['OPENAI_AGENTS_DISABLE_TRACING'] = '1';
+  setTracingDisabled(true);
 }
 const server = await startDevServer({ ui: true });
 const { address, namespace } = server;
@@ -68,11 +69,16 @@ await worker.runUntil(async () => {
       `or: curl ${orders}/${order}/decisions -H 'authorization: Bearer ${tokens.approvers.ann}' -d '${decision}'`,
     );
   }
-  for (const { id, decision, by = 'nobody', identity } of await decisionsOf(client, handle.workflowId))
+  for (const { id, decision, by = 'nobody', identity, arguments: changed } of await decisionsOf(
+    client,
+    handle.workflowId,
+  )) {
+    const what = changed === undefined ? decision : `${decision}, changed to ${JSON.stringify(changed)}`;
     say(
       'Decided',
-      `${id} ${decision}; by ${by}, as they say; sent by ${identity || 'somebody without identity'}`,
+      `${id} ${what}; by ${by}, as they say; sent by ${identity || 'somebody without identity'}`,
     );
+  }
   say('Agent', answer);
 });
 

@@ -32,17 +32,17 @@ export class NestedWaits {
   /** Takes what a child says. Answers what became of decisions, which it was told of by this run or from above. */
   report(report: unknown): NestedOutcome[] {
     const { child, ...given } = (report ?? {}) as Record<string, unknown>;
-    const known = this.#children.get(String(child));
+    const known = typeof child === 'string' && this.#children.get(child);
     if (!known) return [];
     const below = (pending: Pending) => pending.id.startsWith(known.path);
     const outcomes = listOf(given['outcomes']).flatMap(outcomeIn);
     known.report = {
-      child: String(child),
+      child,
       approvals: listOf(given['approvals']).flatMap(approvalIn).filter(below),
       questions: listOf(given['questions']).flatMap(questionIn).filter(below),
       outcomes: [],
     };
-    return outcomes.filter((outcome) => this.takeBack(outcome, String(child)));
+    return outcomes.filter((outcome) => this.takeBack(outcome, child));
   }
 
   /** A decision that was handed down is so no longer: something was heard of it, or nothing can be. */

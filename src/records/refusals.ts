@@ -31,7 +31,10 @@ export function readDecision(door: string, payload: unknown): SentDecision | Ref
   const said =
     door === 'decide' ? (given['decision'] ?? (Object.hasOwn(given, 'value') ? 'answer' : '')) : door;
   const how = HOW.find((each) => each === said);
-  if (!how) return malformed('its "decision" is neither "approve" nor "reject" nor "answer"');
+  if (!how) {
+    const what = typeof said === 'string' && said !== '' ? `"${clip(said)}"` : 'missing';
+    return malformed(`its "decision" is ${what}: neither "approve" nor "reject" nor "answer"`);
+  }
   const { id } = given;
   if (typeof id !== 'string' && !(id === undefined && how === 'answer')) return malformed('it has no "id"');
   const text = (field: string) => {

@@ -103,5 +103,7 @@ test('the gateway takes a decision, with other arguments, from who may decide, a
     `Settled. A person changed the arguments of this call before it was made, to ${JSON.stringify(changed)}.`,
   );
   // Who decided is who has the token, whatever the body says.
-  expect(await example.says(/^Decided +(.*)/)).toMatch(/^issue_refund-1 approved; by ann, as they say/);
+  expect(await example.says(/^Decided +(.*)/)).toMatch(
+    /^issue_refund-1 approved, changed to \{"order":"A-\d+","usd":120\}; by ann, as they say/,
+  );
 });

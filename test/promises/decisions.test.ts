@@ -144,7 +144,7 @@ describe('an update', () => {
     expect(await refusal({ id: 'refund-1' })).toEqual([
       'DecisionRefusedError',
       'malformed',
-      `its "decision" is neither "approve" nor "reject" nor "answer"; ${both}`,
+      `its "decision" is missing: neither "approve" nor "reject" nor "answer"; ${both}`,
     ]);
     expect(await refusal({ id: 'refund-9', decision: 'approve' })).toEqual([
       'DecisionRefusedError',

@@ -132,6 +132,7 @@ describe('from somebody who means no good', () => {
       { door: { workflowId: 'w'.repeat(MIB), runId: 'r' }, sent: { how: 'approve', id: 'refund-1' } },
       { door: { workflowId: 'w', runId: 'r' }, sent: { how: 'answer', id: 'refund-1', value: 1 } },
       { door: { workflowId: 'w', runId: 'r' }, sent: { how: 'steal', id: 'refund-1' } },
+      { door: { workflowId: 'w', runId: 'r' }, sent: { how: { toString: 1 }, id: 'refund-1' } },
     ])
       await workflow.getHandle(child).signal(DECIDE_SIGNAL, forged);
     const refused = await until(async () => {

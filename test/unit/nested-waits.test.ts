@@ -82,6 +82,7 @@ describe('a report that anybody could have sent', () => {
     { child: 'root/clerk' },
     { ...report('root/clerk'), approvals: 'all' },
     report('elsewhere', 'clerk-1/refund-9'),
+    { ...report('root/clerk'), child: { toString: 1 } },
     report('root/clerk', 'refund-9', 'other-1/refund-9'),
     { ...report('root/clerk'), approvals: [null, 7, { id: 7 }] },
     {
