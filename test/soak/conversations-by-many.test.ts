@@ -3,14 +3,14 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { approve, FileStore, MemoryStore, records } from '../../../src/index.ts';
-import { inGroups, someSteps } from '../../contract/contract-scene.ts';
-import { type ChatInput, conversationScript } from '../../fixtures/conversation-agents.ts';
-import { conversationIn, exchange, wordsOf } from '../../kit/conversations.ts';
-import { type Scene, scene } from '../../kit/scene.ts';
-import { assertReplays, chainOf, repeatedSteps, until } from '../../kit/temporal.ts';
-import { untilWaiting } from '../../kit/waiting-runs.ts';
-import type { KillAt } from '../../kit/workers.ts';
+import { approve, FileStore, MemoryStore, records } from '../../src/index.ts';
+import { inGroups, someSteps } from '../contract/contract-scene.ts';
+import { type ChatInput, conversationScript } from '../fixtures/conversation-agents.ts';
+import { conversationIn, exchange, wordsOf } from '../kit/conversations.ts';
+import { type Scene, scene } from '../kit/scene.ts';
+import { assertReplays, chainOf, repeatedSteps, until } from '../kit/temporal.ts';
+import { untilWaiting } from '../kit/waiting-runs.ts';
+import type { KillAt } from '../kit/workers.ts';
 
 const newRoot = () => join(mkdtempSync(join(tmpdir(), 'conversations-')), 'blobs');
 const sceneWith = async (root: string, options: { worker?: object } = {}) =>
