@@ -145,13 +145,14 @@ class AgentRun {
   /** An answer of the loop. `undefined`: ask again, or that loop is gone and another must be built. */
   async #advance(): Promise<Advance | undefined> {
     const { size: inFlight, open, divergedAt } = this.#steps;
-    const settled = this.#isSettled();
     const ahead = this.#link.takeAhead();
+    const settled = this.#isSettled();
     const got =
       ahead ?? (await this.#link.advance({ inFlight, open, divergedAt, pinned: this.#pinned, settled }));
     // As the answer has it, not as it is by now: a replay may know of events that came meanwhile before it, or after it.
-    const guess = this.#records.size === this.#link.from && this.#steps.onlyWait(); // histories of before it was asked
-    this.#wasSettled = ahead ? this.#isSettled() : (got.took?.settled ?? guess);
+    // Histories of before it was asked have none.
+    const guess = () => this.#records.size === this.#link.from && this.#steps.onlyWait();
+    this.#wasSettled = ahead ? settled : (got.took?.settled ?? guess());
     if (got.crowded) this.#steps.crowded();
     if (got.again || got.lost !== undefined) return undefined;
     if (got.built) this.#steps.forgetAsked();
@@ -282,13 +283,14 @@ class AgentRun {
   }
 
   #describe(): void {
-    this.#doors.nested.noteChange();
+    const { approvals, questions } = this.#doors;
+    this.#doors.nested.noteChange({ approvals, questions });
     wf.setCurrentDetails(
       runDetails({
         records: this.#records.list,
         inFlight: this.#steps.list(),
-        approvals: this.#doors.approvals,
-        questions: this.#doors.questions,
+        approvals,
+        questions,
         refused: this.#approvals.refused,
         unread: this.#inbox.unread.length,
       }),

@@ -143,8 +143,8 @@ export class Doors {
     this.#options.changed();
     const below = 'below' in taken ? await this.nested.outcomeOf(door) : undefined;
     await this.#options.link.mayAct();
-    const refusal = 'code' in taken ? taken : below?.refusal;
-    if (refusal || 'code' in taken) throw refusedFailure(refusal!);
+    if ('code' in taken) throw refusedFailure(taken);
+    if (below?.refusal) throw refusedFailure(below.refusal);
     return { id: taken.id, workflowId: (below ?? this.#here).workflowId };
   }
 

@@ -106,7 +106,7 @@ export class LoopLink {
 
   /** There is something that only `advance` can settle, whatever was answered. */
   #mustAsk(): boolean {
-    return this.#pokes > this.#pokesTaken || this.#actsAsked > this.#actsGranted || this.isLost();
+    return this.#pokes > this.#pokesTaken || this.wantsMore || this.isLost();
   }
 
   /** The trace of a build is on its way, as a signal. */
@@ -156,7 +156,7 @@ export class LoopLink {
       seen: builds ? 0 : this.#seen,
       inFlight,
       pokes: this.#pokes,
-      acts: this.#actsAsked > this.#actsGranted ? this.#actsAsked : 0,
+      acts: this.wantsMore ? this.#actsAsked : 0,
       ...(inbox.count > 0 && { messages: inbox.count }),
       settled,
       ...this.#task(),

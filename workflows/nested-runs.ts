@@ -5,11 +5,14 @@
 import * as wf from '@temporalio/workflow';
 import type { Door, Nesting, NestedDecision, NestedOutcome } from '../src/protocol/advance.ts';
 import { DECIDE_SIGNAL, NESTED_SIGNAL } from '../src/protocol/names.ts';
-import type { PendingApproval, PendingQuestion } from '../src/protocol/signals.ts';
+import type { Waiting } from '../src/protocol/signals.ts';
 import { fitReport, NestedWaits } from '../src/records/nested-waits.ts';
 import { doorKey } from '../src/records/read-report.ts';
 import type { LoopLink } from './loop-link.ts';
 import { handleSignal } from './raw-signals.ts';
+
+/** What waits for people. */
+type AllThatWaits = Pick<Waiting, 'approvals' | 'questions'>;
 
 export interface NestedRunsOptions {
   link: LoopLink;
@@ -17,7 +20,7 @@ export interface NestedRunsOptions {
   nesting: Nesting | undefined;
   here: Pick<Door, 'workflowId' | 'runId'>;
   /** All that waits, here and below. */
-  waiting: () => { approvals: PendingApproval[]; questions: PendingQuestion[] };
+  waiting: () => AllThatWaits;
   /** What waits below has changed. */
   changed: () => void;
   /** A decision that came to this run by a signal was refused below. */
@@ -69,8 +72,8 @@ export class NestedRuns {
   }
 
   /** What waits has changed: the parent is told, if it is not what it knows. */
-  noteChange(): void {
-    if (this.#hasParent && !this.#orphaned && this.#waitingNow() !== this.#told) this.#mustTell = true;
+  noteChange(waiting: AllThatWaits): void {
+    if (this.#hasParent && !this.#orphaned && summaryOf(waiting) !== this.#told) this.#mustTell = true;
   }
 
   /** The parent knows all that it is to know. */
@@ -130,9 +133,10 @@ export class NestedRuns {
       try {
         await this.#options.link.mayAct();
         this.#mustTell = false;
-        this.#told = this.#waitingNow();
+        const waiting = this.#options.waiting();
+        this.#told = summaryOf(waiting);
         const outcomes = this.#outcomes.splice(0);
-        const report = { child: this.#options.here.workflowId, ...this.#options.waiting(), outcomes };
+        const report = { child: this.#options.here.workflowId, ...waiting, outcomes };
         await parent.signal(NESTED_SIGNAL, fitReport(report));
       } catch {
         // The parent is over.
@@ -142,13 +146,13 @@ export class NestedRuns {
       this.#telling = false;
     }
   }
+}
 
-  #waitingNow(): string {
-    const { approvals, questions } = this.#options.waiting();
-    return [...approvals, ...questions]
-      .map(({ id, audience = '', expiresAt = '' }) => `${id} ${expiresAt} ${audience}`)
-      .join('\n');
-  }
+/** As much of what waits as a parent is told anew for. */
+function summaryOf({ approvals, questions }: AllThatWaits): string {
+  return [...approvals, ...questions]
+    .map(({ id, audience = '', expiresAt = '' }) => `${id} ${expiresAt} ${audience}`)
+    .join('\n');
 }
 
 /** What a handler began is ended in order, though a cancel of the run reaches the scope of handlers. */

@@ -278,7 +278,9 @@ export class Loop {
   }
 
   get hasSomething(): boolean {
-    return this.end !== undefined || this.#unacknowledged.length > 0;
+    if (this.end !== undefined || this.#number <= this.#seen) return this.end !== undefined;
+    for (const { step } of this.#asked.values()) if (step.no > this.#seen) return true;
+    return false;
   }
 
   /** What it waits for and the run has not heard of. */
@@ -340,7 +342,6 @@ export class Loop {
     if (!asked || this.#asked.size > 1) return undefined;
     // With changed arguments, the record says more than the answer.
     if (asked.step.approval?.edit) return undefined;
-    if (this.#unacknowledged.some(({ no }) => no > asked.step.no)) return undefined;
     const records = this.#delivery.takeAhead({ key, value: read() });
     const next = await this.next(asked.step.no, patience);
     this.#runComes = !next.steps && !next.end;

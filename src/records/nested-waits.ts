@@ -1,6 +1,7 @@
 import type { NestedDecision, NestedOutcome, NestedReport } from '../protocol/advance.ts';
 import type { Pending, PendingApproval, PendingQuestion } from '../protocol/signals.ts';
 import { approvalIn, doorKey, listOf, outcomeIn, questionIn } from './read-report.ts';
+import { clip } from './refusals.ts';
 
 /** More is not shown above: a report is one signal. */
 const MAX_REPORT_BYTES = 256 * 1024;
@@ -104,9 +105,9 @@ export function fitReport(report: NestedReport): NestedReport {
   if (size(approvals, questions) <= MAX_REPORT_BYTES) return report;
   approvals = approvals.map(({ input: _input, edit: _edit, prompt, ...rest }) => ({
     ...rest,
-    prompt: short(prompt),
+    prompt: clip(prompt, SHORT_CHARS),
   }));
-  questions = questions.map(({ prompt, ...rest }) => ({ ...rest, prompt: short(prompt) }));
+  questions = questions.map(({ prompt, ...rest }) => ({ ...rest, prompt: clip(prompt, SHORT_CHARS) }));
   while (size(approvals, questions) > MAX_REPORT_BYTES) {
     const [most, others] =
       approvals.length > questions.length ? [approvals, questions] : [questions, approvals];
@@ -118,8 +119,4 @@ export function fitReport(report: NestedReport): NestedReport {
 
 function size(...parts: unknown[]): number {
   return JSON.stringify(parts).length;
-}
-
-function short(prompt: string): string {
-  return prompt.length > SHORT_CHARS ? `${prompt.slice(0, SHORT_CHARS)}…` : prompt;
 }

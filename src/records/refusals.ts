@@ -105,6 +105,6 @@ function malformed(reason: string): Refusal {
   return { code: 'malformed', reason };
 }
 
-export function clip(text: string): string {
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+export function clip(text: string, chars = 80): string {
+  return text.length > chars ? `${text.slice(0, chars)}…` : text;
 }
