@@ -1,13 +1,15 @@
 /** A worker process of the tests. */
-import { appendFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { ActivityInboundCallsInterceptor } from '@temporalio/worker';
 import { type Agent, FileStore } from '../../src/index.ts';
+import type { Advance } from '../../src/protocol/advance.ts';
 import { ADVANCE, AWAIT_LOOP, NOTED } from '../../src/protocol/names.ts';
 import { AgentsPlugin } from '../../src/worker/index.ts';
+import { note } from './effects.ts';
 import type { WorkerProcessOptions } from './workers.ts';
 
 const options = JSON.parse(process.env['KIT_WORKER']!) as WorkerProcessOptions;
@@ -50,10 +52,9 @@ process.exit(0);
 
 /** Ends this process, as told, after its n-th answer: before that gets to the server, or as soon as the server has it. */
 function killer(): ActivityInboundCallsInterceptor {
-  const { kill } = options;
+  const { kill, holdEnd } = options;
   const die = () => {
-    if (process.env['EFFECTS'])
-      appendFileSync(process.env['EFFECTS'], `${process.pid} ${Date.now()} killed\n`);
+    note('killed');
     process.kill(process.pid, 'SIGKILL');
   };
   return {
@@ -62,6 +63,10 @@ function killer(): ActivityInboundCallsInterceptor {
       if (dying) await new Promise(() => {});
       const { info, client } = Context.current();
       const result = await next(input);
+      if (holdEnd !== undefined && info.activityType === ADVANCE && (result as Advance).end) {
+        note('end held');
+        while (!existsSync(holdEnd)) await delay(5);
+      }
       const isStep = ![ADVANCE, AWAIT_LOOP, NOTED].includes(info.activityType) && !isMoved(result);
       if (!isStep || ++answered !== kill?.step) return result;
       if (kill.when === 'before') die();

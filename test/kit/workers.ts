@@ -73,6 +73,8 @@ export interface WorkerProcessOptions {
   /** Serve only tools: no agents, no workflows. */
   toolsOnly?: boolean;
   kill?: KillAt;
+  /** The end of a run is not told to it before there is a file of this path; the process notes `end held`. */
+  holdEnd?: string;
   /** URL of a module that the process loads before all others. */
   preload?: string;
   /** `KIT_BLOBS`: the folder of its blobs. `KIT_DATA_CONVERTER`: URL of a module with a `dataConverter`. */

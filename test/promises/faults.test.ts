@@ -1,4 +1,5 @@
 /** The everyday events that broke the first protocol, each by what must hold. */
+import { writeFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { approve, records, waiting } from '../../src/index.ts';
@@ -43,13 +44,12 @@ test('a task lost after the loop went on: a worker stopped for a while and let g
 
 test('a completion refused because a signal came: the tail of the agent does not run again', async () => {
   await using stage = await scene('fault-agents');
-  await stage.spawn();
+  const gate = `${stage.log}.gate`;
+  await stage.spawn({ holdEnd: gate });
   const handle = await stage.start('slowEnd', 'tail');
-  await until(
-    async () => eventsOf([await handle.fetchHistory()], 'activityTaskCompleted').length === 1,
-    'the tail',
-  );
+  await until(() => stage.tally()['end held'], 'the end');
   await handle.signal(approve, { id: 'nobody-asked' });
+  writeFileSync(gate, '');
   expect(await handle.result()).toBe('ended');
   expect(stage.tally()['tail tail']).toBe(1);
   expect(
