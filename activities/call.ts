@@ -22,7 +22,8 @@ export function createCall(host: LoopHost) {
     const { runId } = workflowExecution!;
     const id = `${runId}/${key}`;
     const loop = host.find(runId);
-    const of = loop && { title: loop.titleOf(key), chain: loop.chain };
+    const step = loop?.stepOf(key);
+    const of = step && { kind: step.kind, name: step.name, chain: loop!.chain };
     const closure = loop?.closure(key);
     const run = closure && ((signal: AbortSignal) => closure(signal, edited));
     const call = host.calls.join(id, run, startToCloseTimeoutMs, of);
@@ -30,9 +31,11 @@ export function createCall(host: LoopHost) {
     try {
       return await whileHeartbeating(async () => {
         const given = await call.result;
-        const stored = await storedAnswer(host.storage, call.chain, given, `The result of ${call.title}`);
+        const what = `The result of ${call.kind} ${call.name}`;
+        const stored = await storedAnswer(host.storage, call.chain, given, what);
+        const usd = given.usage && (await host.prices.usdOf(call.name, given.usage));
         const ahead = await goAhead(host, key, given);
-        return { ...stored, ...(ahead && { ahead }) };
+        return { ...stored, ...(usd !== undefined && { usd }), ...(ahead && { ahead }) };
       });
     } catch (error) {
       const cancelled = await cancellationOf(context);

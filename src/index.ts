@@ -27,6 +27,6 @@ export type {
   StepKind,
   StepRecord,
 } from './protocol/step.ts';
-export { addUsage, type Usage } from './protocol/usage.ts';
+export { addUsage, type RunUsage, type Spent, type Usage } from './protocol/usage.ts';
 export type { JsonSchema, Schema } from './tools/schema.ts';
 export * from './errors/index.ts';

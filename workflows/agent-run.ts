@@ -13,16 +13,18 @@ import {
   MAX_STORED_CARRY_BYTES,
 } from '../src/protocol/limits.ts';
 import { CARRY_QUERY } from '../src/protocol/names.ts';
-import { records as recordsQuery } from '../src/protocol/signals.ts';
+import { records as recordsQuery, report as reportQuery } from '../src/protocol/signals.ts';
 import type { StepFailure } from '../src/protocol/step.ts';
 import { Approvals } from '../src/records/approvals.ts';
 import { Inbox } from '../src/records/inbox.ts';
 import { agentBackoff, isWatched } from '../src/records/outcomes.ts';
 import { runDetails } from '../src/records/run-details.ts';
 import { jsonBytes, largestRecord, RunRecords } from '../src/records/run-records.ts';
+import { RunSpending } from '../src/records/run-spending.ts';
 import { Doors } from './doors.ts';
 import { applicationFailure } from './failures.ts';
 import { LoopLink } from './loop-link.ts';
+import { reportOf } from './report.ts';
 import { startOf, wellFormed } from './start-of-run.ts';
 import { Steps } from './steps.ts';
 import type { StepContext } from './step-context.ts';
@@ -53,6 +55,7 @@ class AgentRun {
   readonly #approvals: Approvals;
   readonly #inbox: Inbox;
   readonly #doors: Doors;
+  readonly #spending: RunSpending;
   /** Where it stands, if it is a child. */
   readonly #nesting: Nesting | undefined;
   readonly #context: StepContext;
@@ -85,10 +88,12 @@ class AgentRun {
     this.#approvals = new Approvals(carry?.approvals, nesting?.path);
     this.#inbox = inbox;
     this.#nesting = nesting;
+    this.#spending = new RunSpending(records, carry);
     this.#doors = new Doors({
       approvals: this.#approvals,
       inbox,
       link,
+      spending: this.#spending,
       nesting,
       askedNow: (key) => this.#steps.askedNow(key),
       changed: () => this.#describe(),
@@ -116,6 +121,9 @@ class AgentRun {
     this.#doors.open();
     wf.setHandler(wf.defineQuery(CARRY_QUERY), (): RunRead => ({ input, carry: this.#carry() }));
     wf.setHandler(recordsQuery, () => records.list);
+    wf.setHandler(reportQuery, (page) =>
+      reportOf({ records, steps: this.#steps, doors: this.#doors, spending: this.#spending, link }, page),
+    );
     wf.CancellationScope.current().cancelRequested.catch(() => {
       link.cancelling = true;
     });
@@ -155,7 +163,10 @@ class AgentRun {
     this.#wasSettled = ahead ? settled : (got.took?.settled ?? guess());
     if (got.crowded) this.#steps.crowded();
     if (got.again || got.lost !== undefined) return undefined;
-    if (got.built) this.#steps.forgetAsked();
+    if (got.built) {
+      this.#steps.forgetAsked();
+      this.#spending.replayed(got.took?.records ?? 0);
+    }
     this.#steps.note(got);
     return got;
   }
@@ -257,6 +268,7 @@ class AgentRun {
       ...(this.#nesting && { nesting: this.#nesting }),
       ...(labels.size > 0 && { labels: [...labels] }),
       ...(inbox.length > 0 && { inbox }),
+      ...this.#spending.carry(),
       ...(this.#failure && { failure: this.#failure }),
     };
   }
@@ -293,6 +305,7 @@ class AgentRun {
         questions,
         refused: this.#approvals.refused,
         unread: this.#inbox.unread.length,
+        usage: this.#spending.usage(this.#link.settings.priceTable),
       }),
     );
   }

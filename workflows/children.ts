@@ -4,6 +4,7 @@ import * as wf from '@temporalio/workflow';
 import type { Nesting, RunOrigin } from '../src/protocol/advance.ts';
 import type { Step } from '../src/protocol/step.ts';
 import { restartsOf } from '../src/records/outcomes.ts';
+import { childId } from '../src/records/run-report.ts';
 import { childOfBefore } from './read-run.ts';
 import { type InFlight, inputOf, type StepContext } from './step-context.ts';
 
@@ -11,7 +12,7 @@ export async function child(run: StepContext, flight: InFlight): Promise<unknown
   const { asksEffects, reopened, nested } = run;
   const { step } = flight;
   const nesting = nestingOf(run, step);
-  const id = `${wf.workflowInfo().workflowId}/${step.name}-${step.key.slice(0, 12)}${step.key.slice(24)}`;
+  const id = childId(wf.workflowInfo().workflowId, step);
   // The child of the run that is resumed is resumed too, or was done without its parent.
   const before = reopened.has(step.key) ? await childOfBefore(id) : undefined;
   if (before && !before.from) return before.result;

@@ -14,13 +14,17 @@ import {
   type Refusal,
   reject,
   type SentDecision,
+  type TakenDecision,
   messageUpdate,
+  usage,
+  type Waiting,
   waiting,
 } from '../src/protocol/signals.ts';
 import type { Approvals } from '../src/records/approvals.ts';
 import type { Inbox } from '../src/records/inbox.ts';
 import { doorIn } from '../src/records/read-report.ts';
 import { clip, readDecision } from '../src/records/refusals.ts';
+import type { RunSpending } from '../src/records/run-spending.ts';
 import { applicationFailure } from './failures.ts';
 import type { LoopLink } from './loop-link.ts';
 import { NestedRuns, shielded } from './nested-runs.ts';
@@ -30,6 +34,7 @@ export interface DoorsOptions {
   approvals: Approvals;
   inbox: Inbox;
   link: LoopLink;
+  spending: RunSpending;
   /** Where this run stands, if it is a child. */
   nesting: Nesting | undefined;
   /** Whether the present loop has asked for what has this key. */
@@ -47,9 +52,10 @@ export class Doors {
     this.#options = options;
     const { workflowId, runId } = wf.workflowInfo();
     this.#here = { workflowId, runId };
-    const { link, nesting, changed } = options;
+    const { link, nesting, changed, spending } = options;
     this.nested = new NestedRuns({
       link,
+      spending,
       nesting,
       here: this.#here,
       waiting: () => ({ approvals: this.approvals, questions: this.questions }),
@@ -60,7 +66,7 @@ export class Doors {
 
   /** What came before is handled at once: rejections first, since the first decision stands. */
   open(): void {
-    const { inbox, approvals, changed } = this.#options;
+    const { inbox, changed } = this.#options;
     for (const { name } of [reject, approve, answer]) {
       let nth = 0;
       handleSignal(name, (payload) =>
@@ -86,13 +92,24 @@ export class Doors {
         if (reason !== undefined) throw refusedFailure({ code: 'malformed', reason });
       },
     });
-    wf.setHandler(decisions, () => approvals.decisions());
-    wf.setHandler(waiting, () => ({
+    wf.setHandler(decisions, () => this.decisions);
+    wf.setHandler(usage, () => this.#options.spending.usage(this.#options.link.settings.priceTable));
+    wf.setHandler(waiting, () => this.waiting);
+  }
+
+  get decisions(): TakenDecision[] {
+    return this.#options.approvals.decisions();
+  }
+
+  /** What the run waits for, and what it refused. */
+  get waiting(): Waiting {
+    const { inbox, approvals } = this.#options;
+    return {
       approvals: this.approvals,
       questions: this.questions,
       refused: approvals.refused,
       ...(inbox.unread.length > 0 && { unread: inbox.unread.length }),
-    }));
+    };
   }
 
   /** What waits for a decision here and below. */
@@ -114,6 +131,7 @@ export class Doors {
 
   /** The run is over: what nobody has read, nobody will. */
   close(): void {
+    this.nested.noteEnd();
     for (const { text } of this.#options.inbox.close())
       this.#refuse(message.name, `the run ended and nobody had read it: "${clip(text)}"`);
   }

@@ -8,6 +8,7 @@ import { DECIDE_SIGNAL, NESTED_SIGNAL } from '../src/protocol/names.ts';
 import type { Waiting } from '../src/protocol/signals.ts';
 import { fitReport, NestedWaits } from '../src/records/nested-waits.ts';
 import { doorKey } from '../src/records/read-report.ts';
+import type { RunSpending } from '../src/records/run-spending.ts';
 import type { LoopLink } from './loop-link.ts';
 import { handleSignal } from './raw-signals.ts';
 
@@ -21,6 +22,8 @@ export interface NestedRunsOptions {
   here: Pick<Door, 'workflowId' | 'runId'>;
   /** All that waits, here and below. */
   waiting: () => AllThatWaits;
+  /** What the run and those below it have spent. */
+  spending: RunSpending;
   /** What waits below has changed. */
   changed: () => void;
   /** A decision that came to this run by a signal was refused below. */
@@ -67,6 +70,8 @@ export class NestedRuns {
   }
 
   childEnded(child: string): void {
+    const spent = this.waits.spentBy(child);
+    if (spent) this.#options.spending.childSpent(spent);
     for (const decision of this.waits.ended(child)) this.#heardNothing(decision, child);
     this.#options.changed();
   }
@@ -74,6 +79,11 @@ export class NestedRuns {
   /** What waits has changed: the parent is told, if it is not what it knows. */
   noteChange(waiting: AllThatWaits): void {
     if (this.#hasParent && !this.#orphaned && summaryOf(waiting) !== this.#told) this.#mustTell = true;
+  }
+
+  /** The run is over: the parent is told what it has spent. */
+  noteEnd(): void {
+    if (this.#hasParent && !this.#orphaned && this.#options.spending.all.turns > 0) this.#mustTell = true;
   }
 
   /** The parent knows all that it is to know. */
@@ -136,7 +146,8 @@ export class NestedRuns {
         const waiting = this.#options.waiting();
         this.#told = summaryOf(waiting);
         const outcomes = this.#outcomes.splice(0);
-        const report = { child: this.#options.here.workflowId, ...waiting, outcomes };
+        const { here, spending } = this.#options;
+        const report = { child: here.workflowId, ...waiting, outcomes, spent: spending.all };
         await parent.signal(NESTED_SIGNAL, fitReport(report));
       } catch {
         // The parent is over.

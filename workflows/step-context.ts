@@ -24,7 +24,9 @@ export interface InFlight {
 }
 
 /** What a step's answer is, without what the run itself knows; and what the loop asks next, if that came with it. */
-export type Answer = Pick<StepRecord, 'value' | 'blob' | 'failure' | 'usage' | 'cached'> & { ahead?: Ahead };
+export type Answer = Pick<StepRecord, 'value' | 'blob' | 'failure' | 'usage' | 'usd' | 'cached'> & {
+  ahead?: Ahead;
+};
 
 /** What taking a step needs of its run. */
 export interface StepContext {

@@ -1,14 +1,19 @@
 /** The steps of a run: what its loops asked, what is in flight, and what waits for room. */
 import * as wf from '@temporalio/workflow';
 import type { Advance, RunCarry } from '../src/protocol/advance.ts';
+import type { RunReport } from '../src/protocol/report.ts';
 import { CROWDED_IN_FLIGHT, MAX_IN_FLIGHT } from '../src/protocol/limits.ts';
 import type { Step } from '../src/protocol/step.ts';
+import { changedFields, packParts } from '../src/records/misses.ts';
 import type { RunRecords } from '../src/records/run-records.ts';
+import { childId, startOf } from '../src/records/run-report.ts';
 import { failureOf } from './failures.ts';
 import type { LoopLink } from './loop-link.ts';
 import type { Answer, InFlight, StepContext } from './step-context.ts';
 import { takeStep } from './take-step.ts';
 
+/** Of what a step was asked, as much as a record keeps: it goes over to each next run. */
+const ASKED_CHARS = 120;
 /** What waits in a run that goes on as a new one. */
 const LONG = new Set<Step['kind']>(['approval', 'sleep', 'message']);
 
@@ -27,6 +32,8 @@ export class Steps {
   /** Keys asked by any loop that have no record; true: since a loop with changed code left the recorded path. */
   readonly #open: Map<string, boolean>;
   readonly #backlog: Step[] = [];
+  /** Of turns that were asked since then: which fields of their request are others. */
+  readonly #missed = new Map<string, string[]>();
   #maxInFlight = MAX_IN_FLIGHT;
   /** What the present loop has asked, by key. */
   #asked = new Map<string, Step>();
@@ -69,8 +76,14 @@ export class Steps {
     this.#maxInFlight = Math.max(CROWDED_IN_FLIGHT, Math.floor(this.#maxInFlight / 4));
   }
 
-  list(): { kind: Step['kind']; name: string }[] {
-    return [...this.#inFlight.values()].map(({ doing, step }) => ({ kind: doing, name: step.name }));
+  list(): RunReport['inFlight'] {
+    const { workflowId } = wf.workflowInfo();
+    return [...this.#inFlight.values()].map(({ doing, step, askedAt }) => ({
+      kind: doing,
+      name: step.name,
+      askedAt,
+      ...(doing === 'agent' && { child: childId(workflowId, step) }),
+    }));
   }
 
   /** Kinds of the steps in flight, as of the last answer of the loop: what was answered since still counts. */
@@ -97,10 +110,12 @@ export class Steps {
       this.#divergedEpoch = epoch;
       for (const key of this.#open.keys()) this.#open.set(key, false);
     }
-    for (const { key } of steps) {
-      if (!this.#options.records.has(key) && !this.#open.has(key)) {
-        this.#open.set(key, this.divergedAt !== undefined);
-      }
+    const { records } = this.#options;
+    for (const { key, name, parts } of steps) {
+      if (records.has(key) || this.#open.has(key)) continue;
+      this.#open.set(key, this.divergedAt !== undefined);
+      const missed = parts && this.divergedAt !== undefined && changedFields(parts, name, records.list);
+      if (missed) this.#missed.set(key, missed);
     }
   }
 
@@ -195,6 +210,9 @@ export class Steps {
 
   #answer({ step, attempts, askedAt, edited }: InFlight, { ahead, ...answer }: Answer): void {
     const { losses, started, underWay } = this.#options.context;
+    const lost = losses.get(step.key) ?? 0;
+    const missed = this.#missed.get(step.key);
+    this.#missed.delete(step.key);
     for (const unsettled of [losses, started, underWay]) unsettled.delete(step.key);
     const changed = this.#open.get(step.key) === true;
     this.#open.delete(step.key);
@@ -204,6 +222,11 @@ export class Steps {
       name: step.name,
       ...answer,
       ...(edited && { edited }),
+      ...(step.input !== undefined && { asked: startOf(step.input, ASKED_CHARS) }),
+      ...(step.suspends && { child: true as const }),
+      ...(lost > 0 && answer.usage && { lost }),
+      ...(step.parts && { parts: packParts(step.parts) }),
+      ...(missed && { missed }),
       attempts: Math.max(1, attempts),
       askedAt,
       answeredAt: Date.now(),

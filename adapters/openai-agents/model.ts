@@ -165,11 +165,20 @@ function stepUsage({
   outputTokensDetails,
 }: UsageData): StepUsage {
   const usage: StepUsage = { input: inputTokens ?? 0, output: outputTokens ?? 0 };
-  const details: Record<string, number>[] = [inputTokensDetails ?? [], outputTokensDetails ?? []].flat();
-  for (const { cached_tokens, cache_write_tokens, reasoning_tokens } of details) {
-    if (cached_tokens !== undefined) usage.cacheRead = (usage.cacheRead ?? 0) + cached_tokens;
-    if (cache_write_tokens !== undefined) usage.cacheWrite = (usage.cacheWrite ?? 0) + cache_write_tokens;
-    if (reasoning_tokens !== undefined) usage.reasoning = (usage.reasoning ?? 0) + reasoning_tokens;
+  const input: Record<string, number>[] = [inputTokensDetails ?? []].flat();
+  const output: Record<string, number>[] = [outputTokensDetails ?? []].flat();
+  const add = (kind: Exclude<keyof StepUsage, 'input' | 'output'>, tokens: number | undefined) => {
+    if (tokens !== undefined) usage[kind] = (usage[kind] ?? 0) + tokens;
+  };
+  for (const { cached_tokens, cache_write_tokens, audio_tokens, image_tokens } of input) {
+    add('cacheRead', cached_tokens);
+    add('cacheWrite', cache_write_tokens);
+    add('inputAudio', audio_tokens);
+    add('inputImage', image_tokens);
+  }
+  for (const { reasoning_tokens, audio_tokens } of output) {
+    add('reasoning', reasoning_tokens);
+    add('outputAudio', audio_tokens);
   }
   return usage;
 }

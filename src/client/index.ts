@@ -19,6 +19,7 @@ export {
   type MessageInput,
   messageUpdate,
   type TakenDecision,
+  usage,
   type PendingApproval,
   type PendingQuestion,
   records,
@@ -26,6 +27,8 @@ export {
   type RefusedSignal,
   reject,
   type RejectInput,
+  report,
   waiting,
   type Waiting,
 } from '../protocol/signals.ts';
+export type { ReportPage, ReportStep, RunReport } from '../protocol/report.ts';

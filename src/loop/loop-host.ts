@@ -6,6 +6,7 @@ import { CancelledFailure } from '@temporalio/common';
 import type { Agent } from '../agent.ts';
 import { NO_BLOBS } from '../blobs/blob-codec.ts';
 import type { RunStorage } from '../blobs/run-storage.ts';
+import type { Prices } from '../prices/prices.ts';
 import type { Advance, AdvanceInput, Ahead, RunSettings, Took, WatchResult } from '../protocol/advance.ts';
 import { MAX_DEATHS } from '../protocol/limits.ts';
 import { BUILD_SIGNAL, POKE_SIGNAL } from '../protocol/names.ts';
@@ -43,6 +44,7 @@ export interface LoopHostOptions {
   servedTools: ReadonlySet<object>;
   settings: RunSettings;
   storage: RunStorage;
+  prices: Prices;
   /** Milliseconds after which a loop that only waits is dropped. */
   parkAfterMs: number;
   /** Live loops beyond which those that wait long are dropped at once. */
@@ -71,6 +73,10 @@ export class LoopHost {
     this.queue = `${options.taskQueue}/host-${randomUUID().slice(0, 8)}`;
     this.#sweep = setInterval(() => this.sweep(), SWEEP_EVERY);
     this.#sweep.unref();
+  }
+
+  get prices(): Prices {
+    return this.#options.prices;
   }
 
   get storage(): RunStorage {
@@ -230,6 +236,7 @@ export class LoopHost {
     const storesPayloads = this.storage.maxPayloadBytes === Infinity;
     return {
       ...this.#options.settings,
+      priceTable: this.prices.table,
       ...(storesPayloads && { storesPayloads }),
       ...this.#options.agents.get(agent)?.settings,
     };

@@ -211,10 +211,9 @@ export class Loop {
     return occurrence === 1 ? print : `${print}.${occurrence}`;
   }
 
-  /** What a step that waits for its answer is called, for messages. */
-  titleOf(key: string): string {
-    const { kind, name } = this.#asked.get(key)?.step ?? {};
-    return kind === undefined ? 'a step' : `${kind} ${name}`;
+  /** What a step that waits for its answer is, and its name. */
+  stepOf(key: string): Pick<Step, 'kind' | 'name'> | undefined {
+    return this.#asked.get(key)?.step;
   }
 
   closure(key: string): Closure | undefined {

@@ -11,7 +11,8 @@ const LONGEST_TIMER = 2 ** 31 - 1;
 
 export interface RunningCall {
   /** What it is called, and the chain of runs it belongs to. */
-  readonly title: string;
+  readonly kind: string;
+  readonly name: string;
   readonly chain: string;
   readonly result: Promise<CallAnswer>;
   readonly abort: AbortController;
@@ -20,6 +21,8 @@ export interface RunningCall {
   /** Runs from when the last attempt left. */
   unwanted?: NodeJS.Timeout;
 }
+
+type CallOf = Pick<RunningCall, 'kind' | 'name' | 'chain'>;
 
 export class RunningCalls {
   readonly #calls = new Map<string, RunningCall>();
@@ -32,7 +35,7 @@ export class RunningCalls {
     id: string,
     closure: Closure | undefined,
     limit: number,
-    of: Pick<RunningCall, 'title' | 'chain'> = { title: 'a step', chain: '' },
+    of: CallOf = { kind: 'step', name: '', chain: '' },
   ): RunningCall | undefined {
     const running = this.#calls.get(id) ?? (closure && this.#start(id, closure, limit, of));
     if (!running) return undefined;
@@ -63,7 +66,7 @@ export class RunningCalls {
     for (const [id, call] of this.#calls) if (id.startsWith(`${runId}/`)) call.abort.abort(reason);
   }
 
-  #start(id: string, closure: Closure, limit: number, of: Pick<RunningCall, 'title' | 'chain'>): RunningCall {
+  #start(id: string, closure: Closure, limit: number, of: CallOf): RunningCall {
     const abort = new AbortController();
     const { promise: late, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(

@@ -3,7 +3,7 @@ import type { Duration, RetryPolicy } from '@temporalio/common';
 import type { AHEAD, LOCAL_INPUT } from './names.ts';
 import type { Message, PendingApproval, PendingQuestion, Refusal, SentDecision } from './signals.ts';
 import type { AnswerBlob, CachedFrom, Step, StepFailure, StepRecord } from './step.ts';
-import type { Usage } from './usage.ts';
+import type { Spent, Usage } from './usage.ts';
 
 /** What the run tells the host when it wants the loop to go on. Never in history: a local activity's input is not recorded. */
 export interface AdvanceInput {
@@ -67,6 +67,8 @@ export interface RunSettings {
   agentRetries?: number;
   /** How long a loop beside a long wait must be quiet until nobody watches it, in milliseconds. */
   watchForMs?: number;
+  /** Where prices are from. */
+  priceTable?: string;
   /** Payloads of any size are kept outside the history. */
   storesPayloads?: true;
   /** Records at which the run continues as new, if sooner than the server suggests; for tests. */
@@ -170,6 +172,12 @@ export interface RunCarry {
   labels?: [string, string][];
   /** Messages that nobody has read. */
   inbox?: Message[];
+  /** How many of the records the run that this one resumes or forks had paid. */
+  paidBefore?: number;
+  /** What the children that are over have spent. */
+  children?: Spent;
+  /** What loops that were built again did not ask again. */
+  replayed?: Spent & { restarts: number };
 }
 
 /** Approvals as they go over to the next run of the chain. */
@@ -228,6 +236,8 @@ export interface NestedReport {
   approvals: PendingApproval[];
   questions: PendingQuestion[];
   outcomes: NestedOutcome[];
+  /** All that it and the runs below it have spent so far. */
+  spent?: Spent;
 }
 
 export interface NestedOutcome {
@@ -272,6 +282,7 @@ export interface CallResult {
   /** Stands in the place of a large value. */
   blob?: AnswerBlob;
   usage?: Usage;
+  usd?: number;
   cached?: CachedFrom;
   ahead?: Ahead;
 }

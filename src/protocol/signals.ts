@@ -1,7 +1,9 @@
 /** What may be said to a run from outside: from the Temporal UI, the CLI, a client or another workflow. */
 import type { QueryDefinition, SignalDefinition, UpdateDefinition } from '@temporalio/common';
 import type { Door } from './advance.ts';
+import type { ReportPage, RunReport } from './report.ts';
 import type { StepRecord } from './step.ts';
+import type { RunUsage } from './usage.ts';
 
 /** Payload of `approve`: `{ "id": "issue_refund-1" }`. */
 export interface ApproveInput {
@@ -213,6 +215,15 @@ export const decisions: QueryDefinition<TakenDecision[], [], 'decisions'> = {
   type: 'query',
   name: 'decisions',
 } as never;
+
+/** Query: a page of the run's steps, with what it has spent, decided and waits for. */
+export const report: QueryDefinition<RunReport, [ReportPage?], 'report'> = {
+  type: 'query',
+  name: 'report',
+} as never;
+
+/** Query: tokens and dollars: spent, assumed to be lost, and not spent again. */
+export const usage: QueryDefinition<RunUsage, [], 'usage'> = { type: 'query', name: 'usage' } as never;
 
 /** Query: the approvals and questions a run waits for, with the id to answer. */
 export const waiting: QueryDefinition<Waiting, [], 'waiting'> = { type: 'query', name: 'waiting' } as never;

@@ -112,6 +112,18 @@ export interface StepRecord {
   blob?: AnswerBlob;
   failure?: StepFailure;
   usage?: Usage;
+  /** Of a turn with a usage: US dollars, by the price table of when it was answered; absent: the price is not known. */
+  usd?: number;
+  /** Of a turn: how many attempts vanished with their worker, each of which the provider may have charged. */
+  lost?: number;
+  /** The start of what it was asked, as JSON; not of a turn, whose request the run does not have. */
+  asked?: string;
+  /** A tool that suspends: it was a child workflow. */
+  child?: true;
+  /** Of a turn: short hashes of the fields of its request, in the order of their names. */
+  parts?: string;
+  /** Of a turn that changed code asked anew: in which fields its request differs from the recorded one that is most like it. */
+  missed?: string[];
   /** The tool was not run: an equal call had been answered. */
   cached?: CachedFrom;
   /** The tool was run with what a person made of its arguments. */

@@ -44,6 +44,20 @@ const asked = object(
   'id',
 );
 
+const spent = object(
+  {
+    turns: number,
+    usage: object({ input: number, output: number }, 'input', 'output'),
+    usd: number,
+    unpriced: listOf(text),
+    restarts: number,
+  },
+  'turns',
+  'usage',
+  'usd',
+  'unpriced',
+);
+
 export const ORIGIN_SCHEMA: Schema = object({
   from: object(
     { workflowId: text, runId: text, fork: object({ keep: number }, 'keep') },
@@ -70,6 +84,9 @@ export const CARRY_SCHEMA: Schema = object(
     nesting,
     labels: pairs(text, text),
     inbox: listOf(object({ text, by: text, at: number }, 'text', 'at')),
+    paidBefore: number,
+    children: spent,
+    replayed: { ...spent, required: ['turns', 'usage', 'usd', 'unpriced', 'restarts'] },
   },
   'records',
   'chain',

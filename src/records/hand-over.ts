@@ -14,7 +14,7 @@ export function noCarry(chain: string): RunCarry {
  * stay. What may have had its effect is not started again just so, and nothing was decided by a time that nobody had.
  */
 export function resumedCarry(carry: RunCarry): RunCarry {
-  const { divergedAt, failure, ...rest } = carry;
+  const { divergedAt, failure, replayed: _replayed, children: _children, ...rest } = carry;
   const lastSuccess = carry.records.findLastIndex((record) => !record.failure);
   const ended = carry.records.findLastIndex((record) => failure && isSame(record.failure, failure));
   const isDropped = (index: number) => index > lastSuccess || index === ended;
@@ -31,6 +31,7 @@ export function resumedCarry(carry: RunCarry): RunCarry {
     losses: [],
     agentFailures: 0,
     reopened: open.map(([key]) => key),
+    paidBefore: records.length,
     ...(underWay.length > 0 && { underWay }),
     ...(carry.pinned !== undefined && { pinned: Math.min(carry.pinned, records.length) }),
     ...(divergedAt !== undefined && divergedAt <= records.length && { divergedAt }),
@@ -69,6 +70,7 @@ export function forkedCarry(carry: RunCarry, keep: number): Omit<RunCarry, 'chai
     records,
     approvals: { minted: mintedFor(asked.map(([, { id }]) => id)), asked },
     pinned: records.length,
+    paidBefore: records.length,
     ...(divergedAt !== undefined && divergedAt <= records.length && { divergedAt }),
   };
 }

@@ -1,6 +1,7 @@
 import type { NestedDecision, NestedOutcome, NestedReport } from '../protocol/advance.ts';
 import type { Pending, PendingApproval, PendingQuestion } from '../protocol/signals.ts';
-import { approvalIn, doorKey, listOf, outcomeIn, questionIn } from './read-report.ts';
+import type { Spent } from '../protocol/usage.ts';
+import { approvalIn, doorKey, listOf, outcomeIn, questionIn, spentIn } from './read-report.ts';
 import { clip } from './refusals.ts';
 
 /** More is not shown above: a report is one signal. */
@@ -37,13 +38,20 @@ export class NestedWaits {
     if (!known) return [];
     const below = (pending: Pending) => pending.id.startsWith(known.path);
     const outcomes = listOf(given['outcomes']).flatMap(outcomeIn);
+    const spent = spentIn(given['spent']);
     known.report = {
       child,
+      ...(spent && { spent }),
       approvals: listOf(given['approvals']).flatMap(approvalIn).filter(below),
       questions: listOf(given['questions']).flatMap(questionIn).filter(below),
       outcomes: [],
     };
     return outcomes.filter((outcome) => this.takeBack(outcome, child));
+  }
+
+  /** What a child has spent, as it last said. */
+  spentBy(child: string): Spent | undefined {
+    return this.#children.get(child)?.report?.spent;
   }
 
   /** A decision that was handed down is so no longer: something was heard of it, or nothing can be. */

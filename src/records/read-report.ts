@@ -1,6 +1,7 @@
 /** What a child says of itself, read as what anybody could have sent: what is of another shape is left out. */
 import type { Door, NestedOutcome } from '../protocol/advance.ts';
 import type { Pending, PendingApproval, PendingQuestion, Refusal } from '../protocol/signals.ts';
+import type { Spent } from '../protocol/usage.ts';
 
 type Fields = Record<string, unknown>;
 /** Ids of workflows, runs and updates: the server takes no longer ones. */
@@ -64,6 +65,26 @@ export function outcomeIn({ door: given, workflowId, refusal }: Fields): NestedO
       ...(refusal && { refusal: refusal as unknown as Refusal }),
     },
   ];
+}
+
+/** What was spent. */
+export function spentIn(given: unknown): Spent | undefined {
+  if (!isObject(given) || !isObject(given['usage'])) return undefined;
+  const { turns, usd, unpriced, usage } = given;
+  const { input = 0, output = 0, ...kinds } = usage;
+  if (![turns, usd, input, output, ...Object.values(kinds)].every(isCount)) return undefined;
+  return {
+    turns: turns as number,
+    usage: { ...kinds, input: input as number, output: output as number },
+    usd: usd as number,
+    unpriced: (Array.isArray(unpriced) ? unpriced : [])
+      .filter((each) => typeof each === 'string')
+      .slice(0, 20),
+  };
+}
+
+function isCount(value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
 
 function pendingIn(given: Fields): Pending | undefined {

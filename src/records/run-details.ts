@@ -1,5 +1,7 @@
 import type { Pending, PendingApproval, PendingQuestion, RefusedSignal } from '../protocol/signals.ts';
 import type { StepRecord } from '../protocol/step.ts';
+import type { RunUsage, Spent } from '../protocol/usage.ts';
+import { addSpent } from './spent.ts';
 
 /** What the Temporal UI shows of a run under "User Metadata": markdown, a few KB at most whatever the run holds. */
 export function runDetails(run: {
@@ -10,12 +12,17 @@ export function runDetails(run: {
   refused: readonly RefusedSignal[];
   /** How many messages nobody has read. */
   unread?: number;
+  usage?: RunUsage;
 }): string {
   const turns = run.records.filter((record) => record.kind === 'turn').length;
   const tools = run.records.filter((record) => record.kind === 'tool').length;
   const cached = run.records.filter((record) => record.cached).length;
   const fromCache = cached > 0 ? `, **${cached}** of them from the cache` : '';
   const lines = [`**${turns}** model turns and **${tools}** tool calls answered${fromCache}`];
+  if (run.usage) lines.push(...spending(run.usage));
+  const missed = run.records.filter((record) => record.missed).slice(-3);
+  for (const { name, missed: fields } of missed)
+    lines.push('', `Asked anew: turn ${code(name)}, whose ${fields!.map(code).join(', ')} changed`);
   const busy = run.inFlight.filter(({ kind }) => kind !== 'approval').slice(0, 5);
   if (busy.length > 0)
     lines.push(`In flight: ${busy.map(({ kind, name }) => `${kind} ${code(name)}`).join(', ')}`);
@@ -44,6 +51,42 @@ export function runDetails(run: {
   const refusal = run.refused.at(-1);
   if (refusal) lines.push('', `Refused: signal ${code(refusal.signal)}: ${plain(refusal.reason, 300)}`);
   return lines.join('\n');
+}
+
+function spending({ own, children, lost, replayed, before, priceTable }: RunUsage): string[] {
+  const all = addSpent(own, children);
+  const from = priceTable === undefined ? '' : ` by ${plain(priceTable, 100)}`;
+  const parts: [string, Spent][] = [
+    [`Spent${from}`, all],
+    ['Of that in child agents', children],
+    ['Perhaps lost with workers that vanished', lost],
+    [`Not asked again after ${replayed.restarts} restarts`, replayed],
+    ['Paid by the run before', before],
+  ];
+  return parts
+    .filter(([, { turns }]) => turns > 0)
+    .flatMap(([what, spent]) => ['', `${what}: ${spentText(spent)}`]);
+}
+
+function spentText({ turns, usage, usd, unpriced }: Spent): string {
+  const { input, output, cacheRead, cacheWrite, reasoning } = usage;
+  const cache = [
+    cacheRead ? `${count(cacheRead)} from the provider's cache` : [],
+    cacheWrite ? `${count(cacheWrite)} into it` : [],
+  ].flat();
+  const of = cache.length > 0 ? ` (${cache.join(', ')})` : '';
+  const thought = reasoning ? ` (${count(reasoning)} reasoning)` : '';
+  const unknown =
+    unpriced.length > 0 ? `; no price is known for ${unpriced.slice(0, 5).map(code).join(', ')}` : '';
+  return `${count(turns)} model turns, **${count(input)}** tokens in${of}, **${count(output)}** out${thought}, **$${dollars(usd)}**${unknown}`;
+}
+
+function count(n: number): string {
+  return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+function dollars(usd: number): string {
+  return usd.toFixed(usd >= 1 ? 2 : 4);
 }
 
 /** Arguments may be changed: those there are, to be sent as they are to be. */

@@ -23,6 +23,7 @@ import { DeclarationError } from '../errors/index.ts';
 import { LoopHost } from '../loop/loop-host.ts';
 import { MemoryStore } from '../memory/memory-store.ts';
 import { guardRejections } from '../loop/rejection-guard.ts';
+import { type ModelPrice, Prices } from '../prices/prices.ts';
 import type { RunSettings } from '../protocol/advance.ts';
 import { MAX_PAYLOAD_BYTES } from '../protocol/limits.ts';
 import { ADVANCE, AWAIT_LOOP } from '../protocol/names.ts';
@@ -63,6 +64,11 @@ export interface AgentsPluginOptions {
    * @default files of the user, if the server is known to be on this machine; else nothing is kept outside the history
    */
   blobs?: BlobsSetting;
+  /**
+   * What models cost, by name, in US dollars for a million tokens: `{ 'my-model': { input: 2, output: 8 } }`.
+   * @default the prices that providers ask, by the table of `@pydantic/genai-prices`
+   */
+  prices?: Readonly<Record<string, ModelPrice>>;
   /** Records after which a run continues as new, where the server would suggest it later. For tests of your own. */
   continueAfterRecords?: number;
 }
@@ -76,6 +82,7 @@ const OPTIONS = new Set<keyof AgentsPluginOptions>([
   'agentMissingTimeout',
   'watchFor',
   'blobs',
+  'prices',
   'continueAfterRecords',
 ]);
 
@@ -90,6 +97,7 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
   readonly name = 'temporal-agents';
   readonly #options: AgentsPluginOptions;
   readonly #blobs: BlobStore | undefined;
+  readonly #prices: Prices;
   /** Of the connection that has this plugin. */
   #address: string | undefined;
   /** By the activity that belongs to it: the worker that runs is only known by its options. */
@@ -99,6 +107,7 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
   constructor(options: AgentsPluginOptions = {}) {
     assertKnownOptions(options, OPTIONS, 'Cannot run agents');
     this.#options = options;
+    this.#prices = new Prices(options.prices);
     this.#blobs = options.blobs === undefined ? undefined : openBlobs(options.blobs);
   }
 
@@ -229,6 +238,7 @@ export class AgentsPlugin implements WorkerPlugin, ClientPlugin, BundlerPlugin, 
       agents: named,
       servedTools,
       storage,
+      prices: this.#prices,
       settings,
       parkAfterMs: msToNumber(this.#options.parkAfter ?? '5 minutes'),
       maxLoops: this.#options.maxLoops ?? 5_000,

@@ -62,6 +62,20 @@ const LAYERS: Layer[] = [
     may: ({ of }) => isInner(of) || isNode(of) || isPackage(of, '@temporalio/client', '@temporalio/testing'),
   },
   {
+    files: /^src\/report\/(view|page)\.ts$/,
+    may: ({ of, typesOnly }) =>
+      (within('src/protocol', 'src/records', 'src/report').test(of) &&
+        (!of.endsWith('/collect.ts') || typesOnly)) ||
+      isPackage(of, 'preact', 'preact-render-to-string'),
+  },
+  {
+    files: within('src/cli'),
+    may: ({ of }) =>
+      within('src/cli', 'src/report').test(of) ||
+      isNode(of) ||
+      isPackage(of, '@temporalio/client', 'commander'),
+  },
+  {
     files: within('src/client'),
     may: ({ of, typesOnly }) =>
       within('src/protocol', 'src/client', 'src/blobs', 'src/errors').test(of) ||

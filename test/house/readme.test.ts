@@ -17,6 +17,7 @@ const documents = [
   'docs/memory.md',
   'docs/own-workflows.md',
   'docs/people.md',
+  'docs/report.md',
   'docs/migrate-from-temporal-openai-agents.md',
   'adapters/openai-agents/README.md',
 ];

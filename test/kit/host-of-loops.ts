@@ -3,6 +3,7 @@ import { afterEach } from '@jest/globals';
 import type { Client } from '@temporalio/client';
 import { type Agent, agent, sleep } from '../../src/index.ts';
 import { askStep } from '../../src/loop/ask.ts';
+import { Prices } from '../../src/prices/prices.ts';
 import { LoopHost, type LoopHostOptions } from '../../src/loop/loop-host.ts';
 import type { Advance, AdvanceInput } from '../../src/protocol/advance.ts';
 import { MAX_PAYLOAD_BYTES } from '../../src/protocol/limits.ts';
@@ -35,6 +36,7 @@ export function hostOf(
   let asked = 0;
   signals.length = 0;
   const host = new LoopHost({
+    prices: new Prices(),
     taskQueue: 'agents',
     agents: new Map(agents.map((each) => [each.agentName, each])),
     servedTools: new Set(),

@@ -1,0 +1,13 @@
+#!/usr/bin/env node
+/** `temporal-agents`: the commands, one a file. */
+import { Command } from 'commander';
+import { reportCommand } from './report.ts';
+
+const program = new Command('temporal-agents').description('Looks after agents that run on Temporal.');
+program.addCommand(reportCommand());
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,40 @@
+/** A page of what a run says of itself. */
+import * as wf from '@temporalio/workflow';
+import type { ReportPage, RunReport } from '../src/protocol/report.ts';
+import type { RunRecords } from '../src/records/run-records.ts';
+import { LARGEST_PAGE, PAGE, reportSteps } from '../src/records/run-report.ts';
+import type { RunSpending } from '../src/records/run-spending.ts';
+import type { Doors } from './doors.ts';
+import type { LoopLink } from './loop-link.ts';
+import type { Steps } from './steps.ts';
+
+export interface ReportedRun {
+  records: RunRecords;
+  steps: Steps;
+  doors: Doors;
+  spending: RunSpending;
+  link: LoopLink;
+}
+
+/** @param page from anybody, so it may be anything */
+export function reportOf(run: ReportedRun, page: ReportPage = {}): RunReport {
+  const { workflowType: agent, workflowId, runId } = wf.workflowInfo();
+  const { list } = run.records;
+  const { from, limit } = page ?? {};
+  const first = Math.max(0, Math.trunc(from ?? 0) || 0);
+  const many = Math.min(LARGEST_PAGE, Math.max(1, Math.trunc(limit ?? PAGE) || PAGE));
+  const { paidBefore } = run.spending;
+  const { divergedAt } = run.steps;
+  return {
+    agent,
+    workflowId,
+    runId,
+    total: list.length,
+    from: first,
+    steps: reportSteps(list.slice(first, first + many), first, { workflowId, paidBefore, divergedAt }),
+    inFlight: run.steps.list(),
+    usage: run.spending.usage(run.link.settings.priceTable),
+    waiting: run.doors.waiting,
+    decisions: run.doors.decisions,
+  };
+}
