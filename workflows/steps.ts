@@ -4,7 +4,7 @@ import type { Advance, RunCarry } from '../src/protocol/advance.ts';
 import type { RunReport } from '../src/protocol/report.ts';
 import { CROWDED_IN_FLIGHT, MAX_IN_FLIGHT } from '../src/protocol/limits.ts';
 import type { Step } from '../src/protocol/step.ts';
-import { changedFields, packParts } from '../src/records/misses.ts';
+import { packParts } from '../src/records/misses.ts';
 import type { RunRecords } from '../src/records/run-records.ts';
 import { childId, startOf } from '../src/records/run-report.ts';
 import { failureOf } from './failures.ts';
@@ -32,7 +32,7 @@ export class Steps {
   /** Keys asked by any loop that have no record; true: since a loop with changed code left the recorded path. */
   readonly #open: Map<string, boolean>;
   readonly #backlog: Step[] = [];
-  /** Of turns that were asked since then: which fields of their request are others. */
+  /** Of turns that were asked in the place of recorded ones: which fields of their request are others. */
   readonly #missed = new Map<string, string[]>();
   #maxInFlight = MAX_IN_FLIGHT;
   /** What the present loop has asked, by key. */
@@ -110,11 +110,9 @@ export class Steps {
       this.#divergedEpoch = epoch;
       for (const key of this.#open.keys()) this.#open.set(key, false);
     }
-    const { records } = this.#options;
-    for (const { key, name, parts } of steps) {
-      if (records.has(key) || this.#open.has(key)) continue;
+    for (const { key, missed } of steps) {
+      if (this.#options.records.has(key) || this.#open.has(key)) continue;
       this.#open.set(key, this.divergedAt !== undefined);
-      const missed = parts && this.divergedAt !== undefined && changedFields(parts, name, records.list);
       if (missed) this.#missed.set(key, missed);
     }
   }

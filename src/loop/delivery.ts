@@ -1,6 +1,7 @@
 /** Which record goes to the loop when: in recorded order, one a turn of the event loop, to whoever asks now or later. */
 import { setImmediate as eventLoopTurn, setTimeout as delay } from 'node:timers/promises';
 import type { StepRecord } from '../protocol/step.ts';
+import { replacedTurn } from '../records/misses.ts';
 
 /** How long a record that is not asked yet holds back later ones, in milliseconds: the loop's own I/O may come first. */
 const HOLD_MS = 2_000;
@@ -9,7 +10,7 @@ const HOLD_CHANGED_MS = 300;
 
 /** As much of a record as the loop gets. */
 export type Delivered = Pick<StepRecord, 'key' | 'value' | 'failure' | 'changedAt' | 'edited'> &
-  Partial<Pick<StepRecord, 'kind' | 'name'>>;
+  Partial<Pick<StepRecord, 'kind' | 'name' | 'parts'>>;
 
 interface DeliveryOptions {
   /** Keys of the steps that earlier loops asked and that have no record, when the loop was built. */
@@ -43,6 +44,8 @@ export class Delivery {
   #ahead: { index: number; json: string } | undefined;
   /** Keys of turns that were answered in the place of others, in a fork. */
   readonly #standIns = new Set<string>();
+  /** Keys of turns in whose place the loop asked others. */
+  readonly #replaced = new Set<string>();
   /** Newest rerun of each read-only step, by its key without it. */
   readonly #reruns = new Map<string, number>();
   /** Set when this loop itself leaves the recorded path. */
@@ -153,6 +156,20 @@ export class Delivery {
     if (index === undefined) return false;
     void this.#pump();
     return true;
+  }
+
+  /**
+   * Of a turn that has no record: in which fields its request differs from the recorded one whose place it takes. `undefined`:
+   * it takes none's, or the code did not change.
+   */
+  missedFields(parts: Readonly<Record<string, string>>): string[] | undefined {
+    if (!this.#changed) return undefined;
+    const left = this.#queue.filter(
+      ({ kind, key }) => kind === 'turn' && !this.#options.isAsked(key) && !this.#replaced.has(key),
+    );
+    const replaced = replacedTurn(parts, left);
+    if (replaced) this.#replaced.add(replaced.record.key);
+    return replaced?.changed;
   }
 
   /** Takes the records after the first `from`. Answers why not, if this loop is not where the run is. */

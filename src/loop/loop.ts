@@ -195,7 +195,11 @@ export class Loop {
       closure && ((signal, edited) => closure(signal, before || runs++ > 0, idempotencyKey, edited));
     this.#asked.set(key, { step, resolve, reject, closure: run, onEdited });
     if (!this.#delivery.asked(key)) {
-      if (kind === 'turn') step.parts = fieldHashes(request.request);
+      if (kind === 'turn') {
+        step.parts = fieldHashes(request.request);
+        const missed = this.#delivery.missedFields(step.parts);
+        if (missed) step.missed = missed;
+      }
       step.no = ++this.#number;
       this.#wake();
       this.#tell();

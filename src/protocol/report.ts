@@ -11,6 +11,7 @@ export interface ReportPage {
   limit?: number;
 }
 
+/** A page of a run's steps, and what the run has spent, decided and waits for. */
 export interface RunReport {
   agent: string;
   workflowId: string;

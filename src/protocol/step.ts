@@ -47,6 +47,8 @@ export interface Step {
   options?: StepOptions;
   /** A short hash of each top-level field of the request, so that a miss can be explained. */
   parts?: Record<string, string>;
+  /** Of a turn that changed code asks in the place of a recorded one: in which fields its request differs from that. */
+  missed?: string[];
 }
 
 /** What a person is asked about a step. */
@@ -122,7 +124,7 @@ export interface StepRecord {
   child?: true;
   /** Of a turn: short hashes of the fields of its request, in the order of their names. */
   parts?: string;
-  /** Of a turn that changed code asked anew: in which fields its request differs from the recorded one that is most like it. */
+  /** Of a turn that changed code asked in the place of a recorded one: in which fields its request differs from that. */
   missed?: string[];
   /** The tool was not run: an equal call had been answered. */
   cached?: CachedFrom;

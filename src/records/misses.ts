@@ -13,24 +13,25 @@ export function packParts(parts: Parts): string {
     .join('');
 }
 
-/** The fields in which a request differs from the recorded one that is most like it; `undefined`: none is. */
-export function changedFields(
+/**
+ * The recorded turn that a request takes the place of, which is the first of those most like it, and the fields that are
+ * others. `undefined`: none is of this shape.
+ */
+export function replacedTurn<Recorded extends Pick<StepRecord, 'parts'>>(
   parts: Parts,
-  name: string,
-  records: readonly StepRecord[],
-): string[] | undefined {
+  recorded: readonly Recorded[],
+): { record: Recorded; changed: string[] } | undefined {
   const fields = fieldsOf(parts);
-  let fewest: string[] | undefined;
-  for (const record of records) {
+  let found: { record: Recorded; changed: string[] } | undefined;
+  for (const record of recorded) {
     const { parts: packed } = record;
-    if (record.kind !== 'turn' || record.name !== name || packed?.length !== fields.length * HASH_CHARS)
-      continue;
+    if (packed?.length !== fields.length * HASH_CHARS) continue;
     const changed = fields.filter(
       (field, i) => packed.slice(i * HASH_CHARS, (i + 1) * HASH_CHARS) !== parts[field]!.slice(0, HASH_CHARS),
     );
-    if (changed.length > 0 && changed.length < (fewest?.length ?? fields.length)) fewest = changed;
+    if (changed.length < (found?.changed.length ?? Infinity)) found = { record, changed };
   }
-  return fewest;
+  return found;
 }
 
 function fieldsOf(parts: Parts): string[] {

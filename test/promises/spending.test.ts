@@ -3,8 +3,8 @@ import { expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { addUsage, fork, report, resume, type RunUsage, type Usage, usage } from '../../src/index.ts';
 import type { ProviderScript } from '../../src/testing/index.ts';
-import { someSteps } from '../contract/contract-scene.ts';
 import { type Scene, scene } from '../kit/scene.ts';
+import type { KillAt } from '../kit/workers.ts';
 import { assertReplays, chainOf, client, unique, until } from '../kit/temporal.ts';
 
 const EACH: Usage = { input: 1_000, output: 100, cacheRead: 400, reasoning: 30 };
@@ -19,8 +19,6 @@ const script: ProviderScript = ({ messages, attempt }) =>
       };
 /** Explorer's three, and two of each scout. */
 const TURNS = 7;
-/** And one tool of each scout; the agents themselves are no activities. */
-const ACTIVITIES = TURNS + 2;
 
 const times = (turns: number): object => {
   let sum: Usage = { input: 0, output: 0 };
@@ -56,17 +54,34 @@ test('its turns and those of its children, once each, and nothing for an attempt
   await assertReplays(await chainOf(handle));
 });
 
-test.each(someSteps(ACTIVITIES))('is what the provider charged, over a kill: $step $when', async (kill) => {
+test.each<KillAt>([
+  { step: 1, when: 'before' },
+  { step: 2, when: 'after' },
+  { step: 3, when: 'before' },
+])('is what the provider charged, over a kill of $step $when', async (kill) => {
   await using stage = await scene('spending-agents', { script });
   const first = await stage.spawn({ kill });
+  const handle = await stage.start('scout', 'Mars');
+  await first.ended;
+  await stage.spawn();
+  await handle.result();
+  const spent = await handle.query(usage);
+  expect(spent.own).toEqual(times(2));
+  expect(turnsOf(spent)).toBe(answered(stage));
+  await assertReplays(await chainOf(handle));
+});
+
+test('of what was under way beside it when a worker was killed, it is at least what the provider charged', async () => {
+  await using stage = await scene('spending-agents', { script });
+  const first = await stage.spawn({ kill: { step: 4, when: 'before' } });
   const handle = await stage.start('explorer', 'Mars');
   await first.ended;
   await stage.spawn();
   await handle.result();
   const spent = await handle.query(usage);
-  expect(turnsOf(spent)).toBe(answered(stage));
-  expect(spent.own).toEqual(times(3));
-  await assertReplays(await chainOf(handle));
+  expect([spent.own, spent.children.turns]).toEqual([times(3), expect.any(Number)]);
+  expect(answered(stage)).toBeGreaterThanOrEqual(TURNS);
+  expect(turnsOf(spent)).toBeGreaterThanOrEqual(answered(stage));
 });
 
 test('a restart pays for nothing again, and says how much that was', async () => {

@@ -90,5 +90,6 @@ test('a fork knows the first answers, what was decided about them, and nothing t
     open: [],
     agentFailures: 0,
     pinned: 2,
+    paidBefore: 2,
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { DeclarationError } from '../../src/index.ts';
 import { PRICE_TABLE, Prices } from '../../src/prices/prices.ts';
-import { changedFields, packParts } from '../../src/records/misses.ts';
+import { packParts, replacedTurn } from '../../src/records/misses.ts';
 import { RunSpending } from '../../src/records/run-spending.ts';
 import { addSpent, nothingSpent, spentOn } from '../../src/records/spent.ts';
 import { recordWith } from '../kit/record.ts';
@@ -109,17 +109,14 @@ describe('why a turn is asked anew', () => {
   const recorded = (changes = {}) => recordWith({ name: 'm', parts: packParts(parts(changes)) });
 
   test('is said by the fields in which it differs from the recorded one that is most like it', () => {
-    const records = [recorded({ messages: 'dddd' }), recorded({ messages: 'eeee', instructions: 'ffff' })];
-    expect(changedFields(parts(), 'm', records)).toEqual(['messages']);
-    expect(changedFields(parts({ messages: 'eeee' }), 'm', records.slice(1))).toEqual(['instructions']);
+    const records = [recorded({ messages: 'dddd', instructions: 'ffff' }), recorded({ messages: 'eeee' })];
+    expect(replacedTurn(parts(), records)).toEqual({ record: records[1], changed: ['messages'] });
+    expect(replacedTurn(parts(), records.slice(0, 1))?.changed).toEqual(['instructions', 'messages']);
   });
 
-  test('is not said where nothing is like it', () => {
-    expect(changedFields(parts(), 'other', [recorded()])).toBeUndefined();
-    expect(changedFields({ ...parts(), more: '1234' }, 'm', [recorded()])).toBeUndefined();
-    expect(changedFields(parts(), 'm', [recordWith({ name: 'm' })])).toBeUndefined();
-    expect(
-      changedFields(parts(), 'm', [recorded({ instructions: 'x', messages: 'y', model: 'z' })]),
-    ).toBeUndefined();
+  test('is not said where none has the same fields', () => {
+    expect(replacedTurn(parts(), [])).toBeUndefined();
+    expect(replacedTurn({ ...parts(), more: '1234' }, [recorded()])).toBeUndefined();
+    expect(replacedTurn(parts(), [recordWith({ name: 'm' })])).toBeUndefined();
   });
 });
