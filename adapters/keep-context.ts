@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { runOutside } from '../src/loop/current-loop.ts';
-import type { StepRequest } from '../src/loop/loop.ts';
+import type { StepRequest } from '../src/loop/step-request.ts';
 
 type Closure = NonNullable<StepRequest['closure']>;
 

@@ -1,7 +1,7 @@
 /** How code inside a run asks it for a step; what adapters are made of. */
 import { currentPosition } from './current-loop.ts';
 import { whileGivenBack } from './held.ts';
-import type { StepRequest } from './loop.ts';
+import type { StepRequest } from './step-request.ts';
 
 /** Whether the running code is part of a run, so that `askStep` may be called. */
 export function insideRun(): boolean {

@@ -3,47 +3,15 @@ import { randomBytes } from 'node:crypto';
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import { CancelledFailure } from '@temporalio/common';
 import { fromStepFailure, isFinal, toStepFailure } from '../errors/failure.ts';
-import type { Usage } from '../protocol/usage.ts';
 import type { Advance, LoopEnd } from '../protocol/advance.ts';
 import { MAX_BATCH_BYTES } from '../protocol/limits.ts';
-import type { CachedFrom, EditedArguments, Step, StepRecord } from '../protocol/step.ts';
+import type { Step, StepRecord } from '../protocol/step.ts';
 import { currentPosition, runAtTop } from './current-loop.ts';
 import { type Delivered, Delivery } from './delivery.ts';
 import type { RunStorage } from '../blobs/run-storage.ts';
 import { digest, fieldHashes, fingerprint } from './fingerprint.ts';
 import { assertFits, assertRecordable } from './recordable.ts';
-
-/** What a closure of the loop answers. */
-export interface CallAnswer {
-  value?: unknown;
-  usage?: Usage;
-  cached?: CachedFrom;
-}
-
-/** Runs in the host, under an activity; the signal fires when nobody wants the answer. */
-export type Closure = (signal: AbortSignal, edited?: { arguments: unknown }) => Promise<CallAnswer>;
-
-/** A step as it is asked, before it has a key. */
-export interface StepRequest extends Pick<
-  Step,
-  'kind' | 'name' | 'input' | 'approval' | 'heartbeats' | 'readOnly' | 'suspends' | 'options'
-> {
-  /** What affects the answer; fingerprinted, never sent. */
-  request: unknown;
-  /**
-   * Answers it in this process; without it, an activity, child, timer or person does. `again`: it may have run before,
-   * under an earlier loop too, and nobody heard how far it came. `idempotencyKey`: the same for every attempt of the step,
-   * of the chain's first run id and the step's key. `edited`: the arguments a person gave in place of those asked.
-   */
-  closure?: (
-    signal: AbortSignal,
-    again: boolean,
-    idempotencyKey: string,
-    edited?: { arguments: unknown },
-  ) => Promise<CallAnswer>;
-  /** Hears, before the answer, that a person changed the arguments. */
-  onEdited?: (edited: EditedArguments) => void;
-}
+import type { Closure, StepRequest } from './step-request.ts';
 
 interface Asked {
   step: Step;

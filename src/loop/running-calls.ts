@@ -1,7 +1,7 @@
 /** Closures of loops that run in this process now. An attempt that comes while an earlier one still runs joins it. */
 import { ApplicationFailure } from '@temporalio/common';
 import { TOOK_TOO_LONG } from '../records/outcomes.ts';
-import type { CallAnswer, Closure } from './loop.ts';
+import type { CallAnswer, Closure } from './step-request.ts';
 
 /** How long a result stays for an attempt that comes late, and a call goes on that no attempt waits for. Milliseconds. */
 const RESULT_STAYS = 30_000;
