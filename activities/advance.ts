@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { LoopHost } from '../src/loop/loop-host.ts';
+import { withWorstCosts } from '../src/prices/price-turns.ts';
 import type { Advance, AdvanceInput, WatchResult } from '../src/protocol/advance.ts';
 import { whileHeartbeating } from './heartbeat.ts';
 import { isWorkerShutdown } from './worker-shutdown.ts';
@@ -9,7 +10,7 @@ export function createAdvance(host: LoopHost) {
   return async (input: AdvanceInput): Promise<Advance> => {
     const { info, client } = Context.current();
     const { runId, workflowId } = info.workflowExecution!;
-    return await host.advance({ runId, workflowId, client }, input);
+    return await withWorstCosts(host.prices, await host.advance({ runId, workflowId, client }, input));
   };
 }
 

@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { LoopHost } from '../src/loop/loop-host.ts';
 import { fits } from '../src/loop/recordable.ts';
+import { withWorstCosts } from '../src/prices/price-turns.ts';
 import type { Ahead } from '../src/protocol/advance.ts';
 
 /**
@@ -18,5 +19,6 @@ export async function goAhead(
   const recorded = () =>
     payloadConverter.fromPayload<typeof answer>(payloadConverter.toPayload(answer)).value;
   const ahead = await host.goAhead(info.workflowExecution!.runId, key, recorded);
-  return ahead && fits([answer, ahead], host.storage.maxPayloadBytes) ? ahead : undefined;
+  if (!ahead || !fits([answer, ahead], host.storage.maxPayloadBytes)) return undefined;
+  return { ...ahead, next: await withWorstCosts(host.prices, ahead.next) };
 }

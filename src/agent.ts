@@ -1,4 +1,5 @@
 import type { Duration, RetryPolicy } from '@temporalio/common';
+import { msToNumber } from '@temporalio/common/lib/time.js';
 import { approvedStart } from './approved-start.ts';
 import { AgentInputError, AgentOutputError, DeclarationError } from './errors/index.ts';
 import { sayDurabilityIsOff } from './durability-off.ts';
@@ -6,8 +7,10 @@ import { askStep } from './loop/ask.ts';
 import { currentPosition } from './loop/current-loop.ts';
 import { assertRecordable } from './loop/recordable.ts';
 import type { RunSettings } from './protocol/advance.ts';
+import type { Budget } from './protocol/budget.ts';
 import { assertKnownOptions } from './known-options.ts';
 import { NAME_PATTERN } from './protocol/names.ts';
+import { readBudget } from './records/budget-limits.ts';
 import { type ApprovalRule, assertApprovalRule } from './tools/approval-rule.ts';
 import { type Schema, validate } from './tools/schema.ts';
 
@@ -32,6 +35,11 @@ export interface AgentOptions {
   turnRetry?: RetryPolicy;
   /** `startToCloseTimeout` of one attempt of a model turn. @default '10 minutes' */
   turnTimeout?: Duration;
+  /**
+   * What each run of it may spend, all its children included. A run that is started with a `budget` in its memo has that
+   * instead, field by field; one that another agent starts has this, within what is left of that agent's. @default no limit
+   */
+  budget?: Budget;
   /** Where the agent runs when another agent starts it. @default that agent's task queue */
   taskQueue?: string;
   /**
@@ -63,6 +71,7 @@ const OPTIONS = new Set<keyof AgentOptions>([
   'retries',
   'turnRetry',
   'turnTimeout',
+  'budget',
   'taskQueue',
   'requiresApproval',
 ]);
@@ -92,6 +101,9 @@ export function agent<Input, Output>(
   assertKnownOptions(options, OPTIONS, `Cannot declare agent ${name}`);
   assertApprovalRule(`Cannot declare agent ${name}`, options.requiresApproval);
   const { retries, turnRetry, turnTimeout, taskQueue } = options;
+  const budget = options.budget && readBudget(options.budget, msToNumber);
+  if (typeof budget === 'string')
+    throw new DeclarationError(`Cannot declare agent ${name}: its budget is none: ${budget}.`);
   const fit = async (input: unknown): Promise<unknown> =>
     options.input
       ? await validate(
@@ -131,6 +143,7 @@ export function agent<Input, Output>(
     ...(retries !== undefined && { agentRetries: retries }),
     ...(turnRetry && { turnRetry }),
     ...(turnTimeout !== undefined && { turnTimeout }),
+    ...(budget && { budget }),
   };
   Object.defineProperty(call, 'name', { value: name });
   return Object.assign(call, { agentName: name, options, settings, execute });

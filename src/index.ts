@@ -27,6 +27,7 @@ export type {
   StepKind,
   StepRecord,
 } from './protocol/step.ts';
+export type { Amounts, Budget, BudgetLimits, BudgetState } from './protocol/budget.ts';
 export { addUsage, type RunUsage, type Spent, type Usage } from './protocol/usage.ts';
 export type { JsonSchema, Schema } from './tools/schema.ts';
 export * from './errors/index.ts';

@@ -26,7 +26,8 @@ import { applicationFailure } from './failures.ts';
 import { LoopLink } from './loop-link.ts';
 import { reportOf } from './report.ts';
 import { startOf, wellFormed } from './start-of-run.ts';
-import { Steps } from './steps.ts';
+import { Steps, waitsLong } from './steps.ts';
+import { BUDGET_KEY, RunBudget } from './run-budget.ts';
 import type { StepContext } from './step-context.ts';
 
 const CANCEL_GRACE = '10 seconds';
@@ -56,6 +57,7 @@ class AgentRun {
   readonly #inbox: Inbox;
   readonly #doors: Doors;
   readonly #spending: RunSpending;
+  readonly #budget: RunBudget;
   /** Where it stands, if it is a child. */
   readonly #nesting: Nesting | undefined;
   readonly #context: StepContext;
@@ -88,14 +90,26 @@ class AgentRun {
     this.#approvals = new Approvals(carry?.approvals, nesting?.path);
     this.#inbox = inbox;
     this.#nesting = nesting;
-    this.#spending = new RunSpending(records, carry);
+    const spending = new RunSpending(records, carry);
+    this.#spending = spending;
+    this.#budget = new RunBudget({
+      link,
+      approvals: this.#approvals,
+      records,
+      paidBefore: spending.paidBefore,
+      allowance: nesting?.allowance,
+      carry: carry?.budget,
+      askedNow: (key) => this.#steps.askedNow(key),
+      changed: () => this.#describe(),
+    });
     this.#doors = new Doors({
       approvals: this.#approvals,
       inbox,
       link,
-      spending: this.#spending,
+      spending,
+      budget: this.#budget,
       nesting,
-      askedNow: (key) => this.#steps.askedNow(key),
+      askedNow: (key) => key === BUDGET_KEY || this.#steps.askedNow(key),
       changed: () => this.#describe(),
     });
     this.#agentFailures = carry?.agentFailures ?? 0;
@@ -107,6 +121,7 @@ class AgentRun {
       approvals: this.#approvals,
       inbox,
       nested: this.#doors.nested,
+      budget: this.#budget,
       labels: new Map(carry?.labels),
       describe: () => this.#describe(),
       losses: new Map(carry?.losses),
@@ -122,7 +137,7 @@ class AgentRun {
     wf.setHandler(wf.defineQuery(CARRY_QUERY), (): RunRead => ({ input, carry: this.#carry() }));
     wf.setHandler(recordsQuery, () => records.list);
     wf.setHandler(reportQuery, (page) =>
-      reportOf({ records, steps: this.#steps, doors: this.#doors, spending: this.#spending, link }, page),
+      reportOf({ records, steps: this.#steps, doors: this.#doors, spending }, page),
     );
     wf.CancellationScope.current().cancelRequested.catch(() => {
       link.cancelling = true;
@@ -143,6 +158,7 @@ class AgentRun {
         return await this.#finish(got.end);
       }
       this.#link.quiet = false;
+      if (this.#wasSettled && got.steps?.every(waitsLong)) this.#budget.giveBack();
       this.#describe();
       // A poke and an answer that come together are two answers of the loop in one task; so large a step needs its own.
       if (got.steps?.length === 1 && jsonBytes(got.steps) > MAX_BATCH_BYTES) await wf.sleep(1);
@@ -153,10 +169,19 @@ class AgentRun {
   /** An answer of the loop. `undefined`: ask again, or that loop is gone and another must be built. */
   async #advance(): Promise<Advance | undefined> {
     const { size: inFlight, open, divergedAt } = this.#steps;
+    const { maxOutputTokens } = this.#budget;
     const ahead = this.#link.takeAhead();
     const settled = this.#isSettled();
     const got =
-      ahead ?? (await this.#link.advance({ inFlight, open, divergedAt, pinned: this.#pinned, settled }));
+      ahead ??
+      (await this.#link.advance({
+        inFlight,
+        open,
+        divergedAt,
+        pinned: this.#pinned,
+        maxOutputTokens,
+        settled,
+      }));
     // As the answer has it, not as it is by now: a replay may know of events that came meanwhile before it, or after it.
     // Histories of before it was asked have none.
     const guess = () => this.#records.size === this.#link.from && this.#steps.onlyWait();
@@ -269,6 +294,7 @@ class AgentRun {
       ...(labels.size > 0 && { labels: [...labels] }),
       ...(inbox.length > 0 && { inbox }),
       ...this.#spending.carry(),
+      ...this.#budget.carry(),
       ...(this.#failure && { failure: this.#failure }),
     };
   }
@@ -305,7 +331,7 @@ class AgentRun {
         questions,
         refused: this.#approvals.refused,
         unread: this.#inbox.unread.length,
-        usage: this.#spending.usage(this.#link.settings.priceTable),
+        usage: this.#doors.spent,
       }),
     );
   }

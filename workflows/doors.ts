@@ -25,16 +25,19 @@ import type { Inbox } from '../src/records/inbox.ts';
 import { doorIn } from '../src/records/read-report.ts';
 import { clip, readDecision } from '../src/records/refusals.ts';
 import type { RunSpending } from '../src/records/run-spending.ts';
+import type { RunUsage } from '../src/protocol/usage.ts';
 import { applicationFailure } from './failures.ts';
 import type { LoopLink } from './loop-link.ts';
 import { NestedRuns, shielded } from './nested-runs.ts';
 import { handleSignal } from './raw-signals.ts';
+import type { RunBudget } from './run-budget.ts';
 
 export interface DoorsOptions {
   approvals: Approvals;
   inbox: Inbox;
   link: LoopLink;
   spending: RunSpending;
+  budget: RunBudget;
   /** Where this run stands, if it is a child. */
   nesting: Nesting | undefined;
   /** Whether the present loop has asked for what has this key. */
@@ -52,10 +55,11 @@ export class Doors {
     this.#options = options;
     const { workflowId, runId } = wf.workflowInfo();
     this.#here = { workflowId, runId };
-    const { link, nesting, changed, spending } = options;
+    const { link, nesting, changed, spending, budget } = options;
     this.nested = new NestedRuns({
       link,
       spending,
+      budget,
       nesting,
       here: this.#here,
       waiting: () => ({ approvals: this.approvals, questions: this.questions }),
@@ -93,12 +97,19 @@ export class Doors {
       },
     });
     wf.setHandler(decisions, () => this.decisions);
-    wf.setHandler(usage, () => this.#options.spending.usage(this.#options.link.settings.priceTable));
+    wf.setHandler(usage, () => this.spent);
     wf.setHandler(waiting, () => this.waiting);
   }
 
   get decisions(): TakenDecision[] {
     return this.#options.approvals.decisions();
+  }
+
+  /** What the run and those below it have spent, and what they may. */
+  get spent(): RunUsage {
+    const { spending, link, budget } = this.#options;
+    const { state } = budget;
+    return { ...spending.usage(link.settings.priceTable), ...(state && { budget: state }) };
   }
 
   /** What the run waits for, and what it refused. */

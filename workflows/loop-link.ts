@@ -33,6 +33,7 @@ export interface LinkState {
   open: readonly [string, boolean][];
   divergedAt: number | undefined;
   pinned: number | undefined;
+  maxOutputTokens: number | undefined;
   settled: boolean;
 }
 
@@ -142,7 +143,14 @@ export class LoopLink {
    * the answer took account of (`took`), not by what is known when it comes, so that a replay, which may know of them
    * before, does the same.
    */
-  async advance({ inFlight, open, divergedAt, pinned, settled }: LinkState): Promise<Advance> {
+  async advance({
+    inFlight,
+    open,
+    divergedAt,
+    pinned,
+    maxOutputTokens,
+    settled,
+  }: LinkState): Promise<Advance> {
     const builds = this.epoch === undefined || this.isLost();
     const from = builds ? 0 : this.from;
     const { agent, chain, input, records, inbox, idempotencyKey } = this.#options;
@@ -168,6 +176,7 @@ export class LoopLink {
             pendingChanged: open.filter(([, changed]) => changed).map(([key]) => key),
             ...(divergedAt !== undefined && { divergedAt }),
             ...(pinned !== undefined && { pinned }),
+            ...(maxOutputTokens !== undefined && { maxOutputTokens }),
             ...(this.#deaths > 0 && { deaths: this.#deaths }),
           }
         : { epoch: this.epoch }),

@@ -6,11 +6,13 @@ import * as wf from '@temporalio/workflow';
 import type { Door, Nesting, NestedDecision, NestedOutcome } from '../src/protocol/advance.ts';
 import { DECIDE_SIGNAL, NESTED_SIGNAL } from '../src/protocol/names.ts';
 import type { Waiting } from '../src/protocol/signals.ts';
+import { isSome } from '../src/records/budget-ledger.ts';
 import { fitReport, NestedWaits } from '../src/records/nested-waits.ts';
 import { doorKey } from '../src/records/read-report.ts';
 import type { RunSpending } from '../src/records/run-spending.ts';
 import type { LoopLink } from './loop-link.ts';
 import { handleSignal } from './raw-signals.ts';
+import type { RunBudget } from './run-budget.ts';
 
 /** What waits for people. */
 type AllThatWaits = Pick<Waiting, 'approvals' | 'questions'>;
@@ -24,6 +26,7 @@ export interface NestedRunsOptions {
   waiting: () => AllThatWaits;
   /** What the run and those below it have spent. */
   spending: RunSpending;
+  budget: RunBudget;
   /** What waits below has changed. */
   changed: () => void;
   /** A decision that came to this run by a signal was refused below. */
@@ -52,6 +55,9 @@ export class NestedRuns {
   open(decided: (payload: unknown) => void): void {
     handleSignal(NESTED_SIGNAL, (payload) => {
       for (const outcome of this.waits.report(payload)) this.#heard(outcome);
+      const { child, allowance } = (payload ?? {}) as { child?: unknown; allowance?: unknown };
+      if (typeof child === 'string' && allowance !== undefined)
+        this.#options.budget.childSaid(child, allowance);
       this.#options.changed();
     });
     if (!this.#hasParent) return;
@@ -78,12 +84,15 @@ export class NestedRuns {
 
   /** What waits has changed: the parent is told, if it is not what it knows. */
   noteChange(waiting: AllThatWaits): void {
-    if (this.#hasParent && !this.#orphaned && summaryOf(waiting) !== this.#told) this.#mustTell = true;
+    if (this.#hasParent && !this.#orphaned && this.#summaryOf(waiting) !== this.#told) this.#mustTell = true;
   }
 
   /** The run is over: the parent is told what it has spent. */
   noteEnd(): void {
-    if (this.#hasParent && !this.#orphaned && this.#options.spending.all.turns > 0) this.#mustTell = true;
+    const { budget, spending } = this.#options;
+    budget.giveBack();
+    if (this.#hasParent && !this.#orphaned && (spending.all.turns > 0 || budget.report()))
+      this.#mustTell = true;
   }
 
   /** The parent knows all that it is to know. */
@@ -144,10 +153,12 @@ export class NestedRuns {
         await this.#options.link.mayAct();
         this.#mustTell = false;
         const waiting = this.#options.waiting();
-        this.#told = summaryOf(waiting);
+        this.#told = this.#summaryOf(waiting);
         const outcomes = this.#outcomes.splice(0);
-        const { here, spending } = this.#options;
-        const report = { child: here.workflowId, ...waiting, outcomes, spent: spending.all };
+        const { here, spending, budget } = this.#options;
+        const allowance = budget.report();
+        const said = { spent: spending.all, ...(allowance && { allowance }) };
+        const report = { child: here.workflowId, ...waiting, outcomes, ...said };
         await parent.signal(NESTED_SIGNAL, fitReport(report));
       } catch {
         // The parent is over.
@@ -157,13 +168,17 @@ export class NestedRuns {
       this.#telling = false;
     }
   }
-}
 
-/** As much of what waits as a parent is told anew for. */
-function summaryOf({ approvals, questions }: AllThatWaits): string {
-  return [...approvals, ...questions]
-    .map(({ id, audience = '', expiresAt = '' }) => `${id} ${expiresAt} ${audience}`)
-    .join('\n');
+  /** As much of what waits as a parent is told anew for. */
+  #summaryOf({ approvals, questions }: AllThatWaits): string {
+    const waiting = [...approvals, ...questions].map(
+      ({ id, audience = '', expiresAt = '' }) => `${id} ${expiresAt} ${audience}`,
+    );
+    const { returned, wants, grants } = this.#options.budget.report() ?? {};
+    if (wants || (returned && isSome(returned)))
+      waiting.push(JSON.stringify([returned, wants, wants && grants]));
+    return waiting.join('\n');
+  }
 }
 
 /** What a handler began is ended in order, though a cancel of the run reaches the scope of handlers. */

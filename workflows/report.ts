@@ -5,7 +5,6 @@ import type { RunRecords } from '../src/records/run-records.ts';
 import { LARGEST_PAGE, PAGE, reportSteps } from '../src/records/run-report.ts';
 import type { RunSpending } from '../src/records/run-spending.ts';
 import type { Doors } from './doors.ts';
-import type { LoopLink } from './loop-link.ts';
 import type { Steps } from './steps.ts';
 
 export interface ReportedRun {
@@ -13,7 +12,6 @@ export interface ReportedRun {
   steps: Steps;
   doors: Doors;
   spending: RunSpending;
-  link: LoopLink;
 }
 
 /** @param page from anybody, so it may be anything */
@@ -33,7 +31,7 @@ export function reportOf(run: ReportedRun, page: ReportPage = {}): RunReport {
     from: first,
     steps: reportSteps(list.slice(first, first + many), first, { workflowId, paidBefore, divergedAt }),
     inFlight: run.steps.list(),
-    usage: run.spending.usage(run.link.settings.priceTable),
+    usage: run.doors.spent,
     waiting: run.doors.waiting,
     decisions: run.doors.decisions,
   };

@@ -6,6 +6,7 @@ import type { Approvals } from '../src/records/approvals.ts';
 import type { Inbox } from '../src/records/inbox.ts';
 import type { LoopLink } from './loop-link.ts';
 import type { NestedRuns } from './nested-runs.ts';
+import type { RunBudget } from './run-budget.ts';
 
 /** A step the run has started and has no answer to. */
 export interface InFlight {
@@ -39,6 +40,7 @@ export interface StepContext {
   inbox: Inbox;
   /** Is told of the children. */
   nested: NestedRuns;
+  budget: RunBudget;
   /** How children are called in ids, by the key of their step. */
   labels: Map<string, string>;
   /** What waits has changed. */

@@ -17,6 +17,11 @@ const ASKED_CHARS = 120;
 /** What waits in a run that goes on as a new one. */
 const LONG = new Set<Step['kind']>(['approval', 'sleep', 'message']);
 
+/** Whether a step waits for what takes long. */
+export function waitsLong({ kind, approval }: Step): boolean {
+  return LONG.has(kind) || approval !== undefined;
+}
+
 export interface StepsOptions {
   records: RunRecords;
   context: StepContext;
@@ -196,6 +201,8 @@ export class Steps {
     }
     this.#inFlight.delete(step.key);
     if (answer) return this.#answer(flight, answer);
+    const { budget, losses } = this.#options.context;
+    if (!losses.has(step.key)) budget.release(step.key);
     // Its host is gone. If that was the present loop's, build another, which asks again; else the present loop, which
     // found it in flight, may have asked it already.
     const again = this.#asked.get(step.key);

@@ -64,6 +64,10 @@ export async function takeStep(
         const verdict = await settleUncertain(run, flight, uncertainRule(step));
         if (verdict) return verdict;
       }
+      if (step.kind === 'turn' && run.budget.isLimited) {
+        const refusal = await run.budget.reserve(flight, run.losses.get(step.key) ?? 0);
+        if (refusal) return { failure: refusal };
+      }
       if (step.kind === 'tool' && !step.readOnly) run.started.add(step.key);
       return step.local ? await call(run, flight) : await tool(run, flight, eager);
     }

@@ -64,6 +64,7 @@ async function takeTurn(
     kind: 'turn',
     name,
     request: fingerprinted(name, request),
+    maxOutputTokens: request.modelSettings.maxTokens,
     closure: keepContext(async (signal) => {
       const own = {
         ...request,

@@ -50,6 +50,13 @@ export class DecisionRefusedError extends AgentError {
     this.code = code;
   }
 }
+/**
+ * A model's turn might have cost more than is left of a budget, and was not sent. `code` says of what: `usd`, `tokens`,
+ * `turns`, `wallTime`, or `unknownPrice`.
+ */
+export class BudgetExceededError extends AgentError {
+  readonly code?: string;
+}
 /** Nobody answered a question in time. */
 export class AnswerTimeoutError extends AgentError {}
 /** The worker that ran the step vanished, and whether the step had its effect is unknown. */
@@ -136,6 +143,7 @@ const CLASSES = [
   ToolRejectedError,
   AgentRejectedError,
   DecisionRefusedError,
+  BudgetExceededError,
   AnswerTimeoutError,
   UncertainStepError,
   StepKillsWorkerError,

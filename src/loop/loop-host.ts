@@ -1,7 +1,6 @@
 /** The live loops of one worker process. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { WorkflowNotFoundError } from '@temporalio/client';
 import { CancelledFailure } from '@temporalio/common';
 import type { Agent } from '../agent.ts';
 import { NO_BLOBS } from '../blobs/blob-codec.ts';
@@ -9,11 +8,10 @@ import type { RunStorage } from '../blobs/run-storage.ts';
 import type { Prices } from '../prices/prices.ts';
 import type { Advance, AdvanceInput, Ahead, RunSettings, Took, WatchResult } from '../protocol/advance.ts';
 import { MAX_DEATHS } from '../protocol/limits.ts';
-import { BUILD_SIGNAL, POKE_SIGNAL } from '../protocol/names.ts';
+import { BUILD_SIGNAL } from '../protocol/names.ts';
 import type { StepRecord } from '../protocol/step.ts';
-import { Loop } from './loop.ts';
-import { assertFits } from './recordable.ts';
-import { Poke } from './poke.ts';
+import { keepLoop, type Kept } from './keep-loop.ts';
+import type { Loop } from './loop.ts';
 import { RunningCalls } from './running-calls.ts';
 import { currentTask, type CurrentTask, failingSince, type RunContact } from './workflow-task.ts';
 
@@ -51,11 +49,6 @@ export interface LoopHostOptions {
   maxLoops: number;
   /** Milliseconds for which a task for an unknown agent is left to other workers. */
   agentMissingMs: number;
-}
-
-interface Kept {
-  loop: Loop;
-  poke: Poke;
 }
 
 export class LoopHost {
@@ -299,58 +292,6 @@ function patience({ inFlight, records, acts }: AdvanceInput): number {
   if (acts > 0 && records.length === 0) return 0;
   if (inFlight >= CROWD) return PATIENCE_CROWDED;
   return inFlight > 0 ? PATIENCE_BUSY : PATIENCE_ALONE;
-}
-
-/**
- * Apart from `advance`, so that nothing the loop holds keeps alive the records it was built from.
- */
-function keepLoop(
-  kept: Map<string, Kept>,
-  { runId, workflowId, client }: RunContact,
-  {
-    input,
-    chain = runId,
-    idempotencyKey,
-    pending = [],
-    pendingChanged = [],
-    divergedAt,
-    pinned,
-  }: AdvanceInput,
-  host: {
-    agent: Agent;
-    storage: RunStorage;
-    serves: (tool: object) => boolean;
-    gone: (loop: Loop) => void;
-  },
-): Loop {
-  const { agent, storage } = host;
-  const poke = new Poke({
-    send: async () => await client.workflow.getHandle(workflowId, runId).signal(POKE_SIGNAL, loop.epoch),
-    needed: () => loop.mustTell && kept.get(runId)?.loop === loop,
-    isGone: (error) => error instanceof WorkflowNotFoundError,
-    gone: () => host.gone(loop),
-  });
-  const loop: Loop = new Loop({
-    runId,
-    workflowId,
-    agent: agent.agentName,
-    chain,
-    idempotencyKey,
-    storage,
-    pending,
-    pendingChanged,
-    divergedAt,
-    pinned,
-    ready: () => poke.ready(),
-    serves: (tool) => host.serves(tool),
-    body: async (self) => {
-      const output = await agent.execute(input, { signal: self.abort.signal });
-      assertFits(output, `The output of agent ${agent.agentName}`, storage.maxPayloadBytes);
-      return output;
-    },
-  });
-  kept.set(runId, { loop, poke });
-  return loop;
 }
 
 /** Tells the run that a loop is about to be built, or that the process lived on though the run got no answer. */

@@ -12,6 +12,7 @@ import type { RunStorage } from '../blobs/run-storage.ts';
 import { digest, fieldHashes, fingerprint } from './fingerprint.ts';
 import { assertFits, assertRecordable } from './recordable.ts';
 import type { Closure, StepRequest } from './step-request.ts';
+import { worstCase } from './worst-case.ts';
 
 interface Asked {
   step: Step;
@@ -40,6 +41,8 @@ export interface LoopSource {
   divergedAt: number | undefined;
   /** Of a fork: so many records stand whatever its code asks. */
   pinned?: number | undefined;
+  /** Its run has a budget, and a turn that sets no limit is taken to answer so many tokens at most. */
+  maxOutputTokens?: number | undefined;
   body(loop: Loop): Promise<unknown>;
   /** It has something for its run, and no `advance` waits for it. */
   ready(): void;
@@ -167,6 +170,8 @@ export class Loop {
         step.parts = fieldHashes(request.request);
         const missed = this.#delivery.missedFields(step.parts);
         if (missed) step.missed = missed;
+        const { maxOutputTokens: most } = this.#source;
+        if (most !== undefined) step.worst = worstCase(request.request, request.maxOutputTokens ?? most);
       }
       step.no = ++this.#number;
       this.#wake();

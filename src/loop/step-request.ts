@@ -19,6 +19,8 @@ export interface StepRequest extends Pick<
 > {
   /** What affects the answer; fingerprinted, never sent. */
   request: unknown;
+  /** Of a turn: how many tokens the provider is told to answer at most. */
+  maxOutputTokens?: number | undefined;
   /**
    * Answers it in this process; without it, an activity, child, timer or person does. `again`: it may have run before,
    * under an earlier loop too, and nobody heard how far it came. `idempotencyKey`: the same for every attempt of the step,

@@ -1,5 +1,6 @@
 /** What the run and the process that holds its loop say to each other. Types only. */
 import type { Duration, RetryPolicy } from '@temporalio/common';
+import type { Allowance, AllowanceReport, BudgetCarry, BudgetLimits } from './budget.ts';
 import type { AHEAD, LOCAL_INPUT } from './names.ts';
 import type { Message, PendingApproval, PendingQuestion, Refusal, SentDecision } from './signals.ts';
 import type { AnswerBlob, CachedFrom, Step, StepFailure, StepRecord } from './step.ts';
@@ -38,6 +39,8 @@ export interface AdvanceInput {
   divergedAt?: number;
   /** At a build: so many records stand whatever the loop's code asks. */
   pinned?: number;
+  /** At a build: the run has a budget, and a turn that sets no limit is taken to answer so many tokens at most. */
+  maxOutputTokens?: number;
   /** At a build: how many processes died of late, one after the other, while the loop's own code ran and asked nothing. */
   deaths?: number;
   /** The workflow task timeout of the run, in milliseconds. */
@@ -65,6 +68,8 @@ export interface RunSettings {
   heartbeatTimeout?: Duration;
   /** How often the agent's function is started again after it threw. */
   agentRetries?: number;
+  /** What each of its runs may spend. */
+  budget?: BudgetLimits;
   /** How long a loop beside a long wait must be quiet until nobody watches it, in milliseconds. */
   watchForMs?: number;
   /** Where prices are from. */
@@ -176,6 +181,7 @@ export interface RunCarry {
   paidBefore?: number;
   /** What the children that are over have spent. */
   children?: Spent;
+  budget?: BudgetCarry;
   /** What loops that were built again did not ask again. */
   replayed?: Spent & { restarts: number };
 }
@@ -238,6 +244,7 @@ export interface NestedReport {
   outcomes: NestedOutcome[];
   /** All that it and the runs below it have spent so far. */
   spent?: Spent;
+  allowance?: AllowanceReport;
 }
 
 export interface NestedOutcome {
@@ -257,6 +264,8 @@ export interface NestedDecision {
 export interface Nesting {
   /** Ids of what waits in it begin so: `researcher-1/`. */
   path: string;
+  /** What it may spend of the budget of the run whose child it is; absent: that has none. */
+  allowance?: Allowance;
   /** Of the call that it is, where that is a tool's. */
   idempotencyKey?: string;
   /** How often a tool's body is started again after it threw. */

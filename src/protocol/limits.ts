@@ -30,5 +30,7 @@ export const DRAIN_AT_EVENTS = 15_000;
 export const MAX_LOST_HOSTS = 3;
 /** Processes that died one after the other while a loop's own code ran, after the first, before it counts as the cause. */
 export const MAX_DEATHS = 5;
+/** Tokens that a turn is taken to answer at most, where neither its request nor a budget says so. */
+export const MAX_OUTPUT_TOKENS = 4_096;
 /** A failure's message is cut at this length. */
 export const MAX_MESSAGE_CHARS = 8_000;

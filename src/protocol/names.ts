@@ -31,6 +31,8 @@ export const BUILD_SIGNAL = '__agents_build';
 
 /** Signal: what waits in a child, to its parent. */
 export const NESTED_SIGNAL = '__agents_nested';
+/** Signal: what a child may spend, from its parent. */
+export const GRANT_SIGNAL = '__agents_grant';
 /** Signal: a decision on something that waits in a child, from its parent. */
 export const DECIDE_SIGNAL = '__agents_decide';
 

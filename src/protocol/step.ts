@@ -1,5 +1,6 @@
 /** The words a loop and its run exchange: what a loop can ask for, and what an answer to it is. Types only. */
 import type { Duration, RetryPolicy } from '@temporalio/common';
+import type { WorstCase } from './budget.ts';
 import type { Usage } from './usage.ts';
 
 /**
@@ -47,6 +48,8 @@ export interface Step {
   options?: StepOptions;
   /** A short hash of each top-level field of the request, so that a miss can be explained. */
   parts?: Record<string, string>;
+  /** Of a turn of a run with a budget: what it may cost at most. */
+  worst?: WorstCase;
   /** Of a turn that changed code asks in the place of a recorded one: in which fields its request differs from that. */
   missed?: string[];
 }

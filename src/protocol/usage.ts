@@ -1,3 +1,5 @@
+import type { BudgetState } from './budget.ts';
+
 /** Tokens of a model turn, the same kinds over all frameworks. */
 export interface Usage {
   /** All input tokens, those read from and written to the provider's cache included. */
@@ -56,6 +58,8 @@ export interface RunUsage {
   before: Spent;
   /** Tool calls that were answered from the cache, and how long they had taken, in milliseconds. */
   cached: { calls: number; durationMs: number };
+  /** How its budget stands, if it has one. */
+  budget?: BudgetState;
   /** Where the prices are from; absent: nothing was priced. */
   priceTable?: string;
 }

@@ -14,7 +14,39 @@ const object = (properties: Record<string, Schema>, ...required: string[]): Sche
 });
 
 const failure = object({ name: text, message: text }, 'name', 'message');
-const nesting = object({ path: text, idempotencyKey: text, retries: number }, 'path');
+const amounts = object({ usd: number, tokens: number, turns: number }, 'usd', 'tokens', 'turns');
+const allowance = object(
+  {
+    granted: object({ usd: number, tokens: number, turns: number }),
+    until: number,
+    onBreach: text,
+    audience: text,
+    unknownPrice: text,
+    maxOutputTokens: number,
+  },
+  'granted',
+);
+const nesting = object({ path: text, idempotencyKey: text, retries: number, allowance }, 'path');
+const budget = object(
+  {
+    startedAt: number,
+    raised: amounts,
+    asked: number,
+    until: number,
+    pricesUnknown: boolean,
+    denied: text,
+    children: amounts,
+    allowance: {
+      ...allowance,
+      properties: { ...(allowance['properties'] as Schema), grants: number, returned: amounts },
+      required: ['granted', 'grants', 'returned'],
+    },
+  },
+  'startedAt',
+  'raised',
+  'asked',
+  'children',
+);
 const record = object(
   { key: text, kind: text, name: text, failure, attempts: number, askedAt: number, answeredAt: number },
   'key',
@@ -86,6 +118,7 @@ export const CARRY_SCHEMA: Schema = object(
     inbox: listOf(object({ text, by: text, at: number }, 'text', 'at')),
     paidBefore: number,
     children: spent,
+    budget,
     replayed: { ...spent, required: ['turns', 'usage', 'usd', 'unpriced', 'restarts'] },
   },
   'records',

@@ -14,7 +14,7 @@ export function noCarry(chain: string): RunCarry {
  * stay. What may have had its effect is not started again just so, and nothing was decided by a time that nobody had.
  */
 export function resumedCarry(carry: RunCarry): RunCarry {
-  const { divergedAt, failure, replayed: _replayed, children: _children, ...rest } = carry;
+  const { divergedAt, failure, replayed: _replayed, children: _children, budget: _budget, ...rest } = carry;
   const lastSuccess = carry.records.findLastIndex((record) => !record.failure);
   const ended = carry.records.findLastIndex((record) => failure && isSame(record.failure, failure));
   const isDropped = (index: number) => index > lastSuccess || index === ended;

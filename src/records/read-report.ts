@@ -1,7 +1,9 @@
 /** What a child says of itself, read as what anybody could have sent: what is of another shape is left out. */
+import type { AllowanceReport } from '../protocol/budget.ts';
 import type { Door, NestedOutcome } from '../protocol/advance.ts';
 import type { Pending, PendingApproval, PendingQuestion, Refusal } from '../protocol/signals.ts';
 import type { Spent } from '../protocol/usage.ts';
+import { amountsIn } from './budget-limits.ts';
 
 type Fields = Record<string, unknown>;
 /** Ids of workflows, runs and updates: the server takes no longer ones. */
@@ -80,6 +82,20 @@ export function spentIn(given: unknown): Spent | undefined {
     unpriced: (Array.isArray(unpriced) ? unpriced : [])
       .filter((each) => typeof each === 'string')
       .slice(0, 20),
+  };
+}
+
+/** What a child says of its allowance. */
+export function allowanceReportIn(given: unknown): AllowanceReport | undefined {
+  if (!isObject(given) || !isCount(given['grants'])) return undefined;
+  const { grants, returned, settled, wants } = given;
+  return {
+    grants: grants as number,
+    returned: amountsIn(returned),
+    settled: amountsIn(settled),
+    ...(isObject(wants) && {
+      wants: { ...amountsIn(wants), ...(isTime(wants['late']) && { late: wants['late'] }) },
+    }),
   };
 }
 

@@ -1,0 +1,26 @@
+/** What a model's turn takes at most, before anybody has counted its tokens. */
+import type { WorstCase } from '../protocol/budget.ts';
+import { plainValue } from './fingerprint.ts';
+
+/**
+ * Fewer than any tokenizer in use makes of JSON: English text has about four, Chinese two to three, base64 two. An upper
+ * bound for all but texts of rare scripts and emoji.
+ */
+const BYTES_PER_TOKEN = 2;
+/** More than a provider counts for an image, whatever its size: OpenAI and Anthropic say at most some 1,600 to 5,000. */
+const IMAGE_TOKENS = 6_000;
+
+/** @param output how many tokens are answered at most */
+export function worstCase(request: unknown, output: number): WorstCase {
+  let images = 0;
+  const json = JSON.stringify(request, function (this: unknown, field: string, value: unknown) {
+    if (typeof value !== 'string' || !value.startsWith('data:image/'))
+      return plainValue.call(this, field, value);
+    images++;
+    return '';
+  }) as string | undefined;
+  return {
+    input: Math.ceil(Buffer.byteLength(json ?? '') / BYTES_PER_TOKEN) + images * IMAGE_TOKENS,
+    output,
+  };
+}

@@ -1,0 +1,74 @@
+/** A budget, read as what anybody could have written: in an agent's options, in a memo, in a decision. */
+import type { Amounts, BudgetLimits } from '../protocol/budget.ts';
+
+const FIELDS = 'usd, tokens, turns, wallTime, onBreach, audience, unknownPrice, maxOutputTokens';
+/** As Temporal's durations are written, such as `10 minutes`, or milliseconds. */
+const WALL_TIME = String.raw`^\d+(\.\d+)? ?(ms|milliseconds?|s|sec|seconds?|m|min|minutes?|h|hours?|d|days?)$`;
+
+/** What a person may raise a budget by, as JSON Schema. */
+export const RAISE_SCHEMA = {
+  type: 'object',
+  properties: {
+    usd: { type: 'number', minimum: 0 },
+    tokens: { type: 'number', minimum: 0 },
+    turns: { type: 'number', minimum: 0 },
+    wallTime: {
+      anyOf: [
+        { type: 'string', pattern: WALL_TIME },
+        { type: 'number', minimum: 0 },
+      ],
+    },
+    unknownPrice: { enum: ['allow'] },
+  },
+  additionalProperties: false,
+  minProperties: 1,
+};
+
+/**
+ * The limits of a budget, or why it is none.
+ * @param toMs reads a duration; throws for what is none
+ */
+export function readBudget(
+  given: unknown,
+  toMs: (duration: string | number) => number,
+): BudgetLimits | string {
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    return 'give an object such as { usd: 1 }';
+  const { usd, tokens, turns, wallTime, onBreach, audience, unknownPrice, maxOutputTokens, ...other } =
+    given as Record<string, unknown>;
+  const [unknown] = Object.keys(other);
+  if (unknown !== undefined) return `"${unknown}" is none of its fields: ${FIELDS}`;
+  for (const [field, value] of Object.entries({ usd, tokens, turns, maxOutputTokens })) {
+    if (value !== undefined && !(typeof value === 'number' && Number.isFinite(value) && value >= 0))
+      return `"${field}" must be a number of 0 or more`;
+  }
+  if (onBreach !== undefined && onBreach !== 'fail' && onBreach !== 'ask')
+    return '"onBreach" must be "fail" or "ask"';
+  if (unknownPrice !== undefined && unknownPrice !== 'refuse' && unknownPrice !== 'allow')
+    return '"unknownPrice" must be "refuse" or "allow"';
+  if (audience !== undefined && typeof audience !== 'string') return '"audience" must be a text';
+  const wallTimeMs = wallTime === undefined ? undefined : msOf(wallTime, toMs);
+  if (wallTimeMs !== undefined && !(wallTimeMs >= 0))
+    return '"wallTime" must be a duration, such as "10 minutes", or milliseconds';
+  const limits = { usd, tokens, turns, onBreach, audience, unknownPrice, maxOutputTokens, wallTimeMs };
+  return Object.fromEntries(
+    Object.entries(limits).filter(([, value]) => value !== undefined),
+  ) as BudgetLimits;
+}
+
+function msOf(duration: unknown, toMs: (duration: string | number) => number): number {
+  if (typeof duration !== 'string' && typeof duration !== 'number') return Number.NaN;
+  try {
+    return toMs(duration);
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** Amounts that came from outside: what is no number of 0 or more counts as nothing. */
+export function amountsIn(given: unknown): Amounts {
+  const { usd, tokens, turns } = (given ?? {}) as Record<string, unknown>;
+  const amount = (value: unknown) =>
+    typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
+  return { usd: amount(usd), tokens: amount(tokens), turns: amount(turns) };
+}

@@ -1,0 +1,38 @@
+/** A budget in words: why something does not fit, and what a person is asked. */
+import type { Amounts, BudgetState } from '../protocol/budget.ts';
+import type { StepFailure } from '../protocol/step.ts';
+
+/** What a budget does not suffice in. */
+export type Breach = keyof Amounts | 'wallTime' | 'unknownPrice';
+
+/** The failure of what does not fit. */
+export function breachFailure(breach: readonly Breach[], what: string, state: BudgetState): StepFailure {
+  const why = breach.map((dimension) => reason(dimension, state)).join('; ');
+  return {
+    name: 'BudgetExceededError',
+    message: `The budget does not suffice for ${what}: ${why}.`,
+    code: breach[0]!,
+  };
+}
+
+/** What a person is asked. */
+export function raisePrompt(why: string, raise: object): string {
+  return `${why} Approve to raise it by ${Object.entries(raise)
+    .map(([field, by]) => (field === 'unknownPrice' ? 'allowing unknown prices' : amount(field, by)))
+    .join(' and ')}, or by other amounts as "arguments"; reject to end.`;
+}
+
+function reason(dimension: Breach, { limits, spent, reserved, left, until }: BudgetState): string {
+  if (dimension === 'wallTime') return `its time was over at ${new Date(until!).toISOString()}`;
+  if (dimension === 'unknownPrice')
+    return 'nobody knows its price, which counts as over budget (unknownPrice: "allow" counts it as free; "prices" of AgentsPlugin names it)';
+  const said = (of: number) => amount(dimension, of);
+  return `it may take more than the ${said(left[dimension] ?? 0)} left of ${said(limits[dimension] ?? 0)} (${said(spent[dimension])} spent, ${said(reserved[dimension])} held)`;
+}
+
+function amount(dimension: string, value: unknown): string {
+  if (typeof value !== 'number') return String(value);
+  if (dimension === 'usd') return `$${value.toFixed(value >= 1 ? 2 : 4)}`;
+  if (dimension === 'wallTime') return `${value / 1_000} s`;
+  return `${Math.round(value * 100) / 100} ${dimension}`;
+}
