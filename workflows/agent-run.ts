@@ -323,6 +323,7 @@ class AgentRun {
   #describe(): void {
     const { approvals, questions } = this.#doors;
     this.#doors.nested.noteChange({ approvals, questions });
+    const { namespace, workflowId } = wf.workflowInfo();
     wf.setCurrentDetails(
       runDetails({
         records: this.#records.list,
@@ -332,6 +333,8 @@ class AgentRun {
         refused: this.#approvals.refused,
         unread: this.#inbox.unread.length,
         usage: this.#doors.spent,
+        namespace,
+        workflowId,
       }),
     );
   }

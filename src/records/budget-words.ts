@@ -1,6 +1,7 @@
 /** A budget in words: why something does not fit, and what a person is asked. */
 import type { Amounts, BudgetState } from '../protocol/budget.ts';
 import type { StepFailure } from '../protocol/step.ts';
+import { count, dollars, duration } from './numbers.ts';
 
 /** What a budget does not suffice in. */
 export type Breach = keyof Amounts | 'wallTime' | 'unknownPrice';
@@ -32,7 +33,7 @@ function reason(dimension: Breach, { limits, spent, reserved, left, until }: Bud
 
 function amount(dimension: string, value: unknown): string {
   if (typeof value !== 'number') return String(value);
-  if (dimension === 'usd') return `$${value.toFixed(value >= 1 ? 2 : 4)}`;
-  if (dimension === 'wallTime') return `${value / 1_000} s`;
-  return `${Math.round(value * 100) / 100} ${dimension}`;
+  if (dimension === 'usd') return `$${dollars(value)}`;
+  if (dimension === 'wallTime') return duration(value);
+  return `${count(value)} ${dimension}`;
 }

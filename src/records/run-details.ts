@@ -1,56 +1,156 @@
+import type { Amounts } from '../protocol/budget.ts';
+import type { RunReport } from '../protocol/report.ts';
 import type { Pending, PendingApproval, PendingQuestion, RefusedSignal } from '../protocol/signals.ts';
 import type { StepRecord } from '../protocol/step.ts';
 import type { RunUsage, Spent } from '../protocol/usage.ts';
+import { code, json, plain, table, workflowLink } from './markdown.ts';
+import { count, dollars, duration } from './numbers.ts';
+import { childId } from './run-report.ts';
 import { addSpent } from './spent.ts';
 
-/** What the Temporal UI shows of a run under "User Metadata": markdown, a few KB at most whatever the run holds. */
-export function runDetails(run: {
+/** A run as its details show it. */
+export interface DescribedRun {
   records: readonly StepRecord[];
-  inFlight: readonly { kind: string; name: string }[];
+  inFlight: readonly Omit<RunReport['inFlight'][number], 'askedAt'>[];
   approvals: readonly PendingApproval[];
   questions: readonly PendingQuestion[];
   refused: readonly RefusedSignal[];
   /** How many messages nobody has read. */
   unread?: number;
   usage?: RunUsage;
-}): string {
+  /** Of the run, so that its children can be linked. */
+  namespace?: string;
+  workflowId?: string;
+}
+
+/** What is shown at most, in characters: a few KB. What waits for people comes first. */
+const WAITING_CHARS = 6_000;
+const SHOWN_STEPS = 6;
+const SHOWN_IN_FLIGHT = 5;
+
+/** What the Temporal UI shows of a run under "User Metadata": markdown, a few KB at most whatever the run holds. */
+export function runDetails(run: DescribedRun): string {
   const turns = run.records.filter((record) => record.kind === 'turn').length;
   const tools = run.records.filter((record) => record.kind === 'tool').length;
   const cached = run.records.filter((record) => record.cached).length;
   const fromCache = cached > 0 ? `, **${cached}** of them from the cache` : '';
   const lines = [`**${turns}** model turns and **${tools}** tool calls answered${fromCache}`];
-  if (run.usage) lines.push(...spending(run.usage));
+  if (run.usage) lines.push(...spending(run.usage), ...budgetLines(run.usage));
   const missed = run.records.filter((record) => record.missed).slice(-3);
   for (const { name, missed: fields } of missed)
     lines.push('', `Asked anew: turn ${code(name)}, whose ${fields!.map(code).join(', ')} changed`);
-  const busy = run.inFlight.filter(({ kind }) => kind !== 'approval').slice(0, 5);
-  if (busy.length > 0)
-    lines.push(`In flight: ${busy.map(({ kind, name }) => `${kind} ${code(name)}`).join(', ')}`);
-  for (const pending of run.approvals.slice(0, 10)) {
-    lines.push(
-      ...waitsFor('a decision', pending),
-      '',
-      'Send signal `approve` or `reject` with:',
-      ...json({ id: pending.id }),
-      ...edits(pending),
-    );
-  }
-  for (const pending of run.questions.slice(0, 10)) {
-    const schema = JSON.stringify(pending.schema);
-    lines.push(
-      ...waitsFor('an answer', pending),
-      '',
-      'Send signal `answer` with what fits in the place of `value`:',
-      ...json({ id: pending.id, value: '…' }),
-      ...(schema.length <= 1_000 ? ['What fits:', ...json(pending.schema)] : []),
-    );
-  }
-  const more = [run.approvals, run.questions].reduce((sum, { length }) => sum + Math.max(0, length - 10), 0);
-  if (more > 0) lines.push('', `… and ${more} more; query \`waiting\` lists all.`);
+  lines.push(...underWay(run), ...waiting(run));
   if (run.unread) lines.push('', `Messages that the agent has not read: **${run.unread}**`);
   const refusal = run.refused.at(-1);
   if (refusal) lines.push('', `Refused: signal ${code(refusal.signal)}: ${plain(refusal.reason, 300)}`);
-  return lines.join('\n');
+  return [...lines, ...lastSteps(run)].join('\n');
+}
+
+function underWay({ inFlight, namespace }: DescribedRun): string[] {
+  const busy = inFlight.filter(({ kind }) => kind !== 'approval');
+  if (busy.length === 0) return [];
+  const shown = busy.slice(0, SHOWN_IN_FLIGHT).map(({ kind, name, child }) => {
+    const what = `${kind} ${code(name)}`;
+    return child === undefined || namespace === undefined
+      ? what
+      : `${what} (${workflowLink(namespace, child, 'open')})`;
+  });
+  const more = busy.length > SHOWN_IN_FLIGHT ? [`and ${busy.length - SHOWN_IN_FLIGHT} more`] : [];
+  return ['', `In flight: ${[...shown, ...more].join(', ')}`];
+}
+
+/** What waits for people, as far as there is room. */
+function waiting({ approvals, questions }: DescribedRun): string[] {
+  const lines: string[] = [];
+  const blocks = [
+    ...approvals.map((one) => () => approvalBlock(one)),
+    ...questions.map((one) => () => questionBlock(one)),
+  ];
+  let room = WAITING_CHARS;
+  let shown = 0;
+  for (; shown < blocks.length && room > 0; shown++) {
+    const block = blocks[shown]!();
+    room -= block.join('\n').length;
+    if (shown > 0 && room < 0) break;
+    lines.push(...block);
+  }
+  const more = blocks.length - shown;
+  if (more > 0) lines.push('', `… and ${more} more; query \`waiting\` lists all.`);
+  return lines;
+}
+
+function approvalBlock(pending: PendingApproval): string[] {
+  return [
+    ...waitsFor('a decision', pending),
+    '',
+    'Send signal `approve` or `reject` with:',
+    ...json({ id: pending.id }),
+    ...edits(pending),
+  ];
+}
+
+function questionBlock(pending: PendingQuestion): string[] {
+  const schema = JSON.stringify(pending.schema);
+  return [
+    ...waitsFor('an answer', pending),
+    '',
+    'Send signal `answer` with what fits in the place of `value`:',
+    ...json({ id: pending.id, value: '…' }),
+    ...(schema.length <= 1_000 ? ['What fits:', ...json(pending.schema)] : []),
+  ];
+}
+
+/** The last steps: what they are, how long they took, and what is worth a note. */
+function lastSteps({ records, namespace, workflowId }: DescribedRun): string[] {
+  if (records.length === 0) return [];
+  const from = Math.max(0, records.length - SHOWN_STEPS);
+  const rows = records.slice(from).map((record, i) => {
+    const { kind, name, askedAt, answeredAt, child } = record;
+    const isChild = (kind === 'agent' || child) && namespace !== undefined && workflowId !== undefined;
+    const shown = plain(name, 60);
+    return [
+      String(from + i + 1),
+      kind,
+      isChild ? workflowLink(namespace, childId(workflowId, record), shown) : shown,
+      duration(answeredAt - askedAt),
+      record.usage ? `${count(record.usage.input)} → ${count(record.usage.output)}` : '',
+      notesOn(record),
+    ];
+  });
+  const title = from > 0 ? `The last ${SHOWN_STEPS} of ${count(records.length)} steps` : 'Steps';
+  return ['', title, '', ...table(['', '', '', 'took', 'tokens', ''], rows)];
+}
+
+function notesOn({ attempts, cached, missed, edited, failure, lost }: StepRecord): string {
+  return [
+    failure ? `failed: ${plain(failure.name, 60)}` : [],
+    attempts > 1 ? `started ${attempts} times` : [],
+    lost ? `${lost} lost with workers` : [],
+    cached ? `from the cache, where it took ${duration(cached.durationMs)}` : [],
+    edited ? 'a person changed the arguments' : [],
+    missed ? 'asked anew' : [],
+  ]
+    .flat()
+    .join('; ');
+}
+
+function budgetLines({ budget }: RunUsage): string[] {
+  if (!budget) return [];
+  const { spent, reserved, limits, left, until } = budget;
+  const of = (field: keyof Amounts, said: (amount: number) => string) => {
+    const rest = left[field];
+    if (rest === undefined) return [];
+    const limit = limits[field] === undefined ? '' : ` of ${said(limits[field])}`;
+    const held = reserved[field] > 0 ? ` (${said(reserved[field])} held)` : '';
+    return [`**${said(rest)}** left${limit}, ${said(spent[field])} spent${held}`];
+  };
+  const parts = [
+    ...of('usd', (usd) => `$${dollars(usd)}`),
+    ...of('tokens', (tokens) => `${count(tokens)} tokens`),
+    ...of('turns', (turns) => `${count(turns)} turns`),
+    ...(until === undefined ? [] : [`until ${new Date(until).toISOString()}`]),
+  ];
+  return parts.length === 0 ? [] : ['', `Budget: ${parts.join('; ')}`];
 }
 
 function spending({ own, children, lost, replayed, before, priceTable }: RunUsage): string[] {
@@ -79,14 +179,6 @@ function spentText({ turns, usage, usd, unpriced }: Spent): string {
   const unknown =
     unpriced.length > 0 ? `; no price is known for ${unpriced.slice(0, 5).map(code).join(', ')}` : '';
   return `${count(turns)} model turns, **${count(input)}** tokens in${of}, **${count(output)}** out${thought}, **$${dollars(usd)}**${unknown}`;
-}
-
-function count(n: number): string {
-  return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ',');
-}
-
-function dollars(usd: number): string {
-  return usd.toFixed(usd >= 1 ? 2 : 4);
 }
 
 /** Arguments may be changed: those there are, to be sent as they are to be. */
@@ -118,28 +210,4 @@ function waitsFor(what: string, pending: Pending): string[] {
     ...whenLate(pending),
     ...(withdrawn ? ['', 'The present loop has not asked for this; an answer waits until it does.'] : []),
   ];
-}
-
-/** A schema's texts are the agent's own; a fence in them would end the block. */
-function json(value: unknown): string[] {
-  return ['```json', JSON.stringify(value).replaceAll('`', '\\u0060'), '```'];
-}
-
-/** Text of a model, a tool or a person: shown as text, whatever markdown or HTML it holds. */
-function plain(text: string, limit: number): string {
-  let shown = '';
-  for (const character of oneLine(text.slice(0, limit))) {
-    shown += character.replace(/[\\`*_{}[\]()#+\-.!|<>&~:/@]/, (special) => `&#${special.charCodeAt(0)};`);
-    if (shown.length > limit) break;
-  }
-  return shown.length > limit || text.length > limit ? `${shown}…` : shown;
-}
-
-function code(text: string): string {
-  return `\`${oneLine(text.slice(0, 80)).replaceAll('`', ' ')}\``;
-}
-
-/** Without line breaks and control characters, and without those that turn the reading direction around. */
-function oneLine(text: string): string {
-  return text.replace(/[\s\p{Cc}]+/gu, ' ').replace(/[\u202a-\u202e\u2066-\u2069]/g, '');
 }

@@ -18,11 +18,23 @@ const pending = (changes: Partial<PendingApproval> = {}): PendingApproval => ({
 test('counts answered turns and tools, and names what is in flight', () => {
   const records = (['turn', 'tool', 'turn', 'sleep', 'approval'] as const).map(record);
   const inFlight = [
-    { kind: 'tool', name: 'search' },
-    { kind: 'approval', name: 'issue_refund' },
+    { kind: 'tool' as const, name: 'search' },
+    { kind: 'approval' as const, name: 'issue_refund' },
   ];
   expect(runDetails({ ...nothing, records, inFlight })).toBe(
-    '**2** model turns and **1** tool calls answered\nIn flight: tool `search`',
+    [
+      '**2** model turns and **1** tool calls answered',
+      '',
+      'In flight: tool `search`',
+      '',
+      'Steps',
+      '',
+      '|  |  |  | took | tokens |  |',
+      '| --- | --- | --- | --- | --- | --- |',
+      ...['turn', 'tool', 'turn', 'sleep', 'approval'].map(
+        (kind, i) => `| ${i + 1} | ${kind} | n | 0 ms |  |  |`,
+      ),
+    ].join('\n'),
   );
 });
 
@@ -111,7 +123,7 @@ describe('text of a model, a tool or a person', () => {
   test("does not leave its code span or fence, where it is a step's name or an id", () => {
     const shown = runDetails({
       ...nothing,
-      inFlight: [{ kind: 'tool', name: 'a`\n\n# b' }],
+      inFlight: [{ kind: 'tool' as const, name: 'a`\n\n# b' }],
       approvals: [pending({ id: 'a`\n```\n# b-1' })],
     });
     expect(shown).toContain('In flight: tool `a  # b`');
@@ -125,14 +137,15 @@ test('is a few KB at most, whatever the run holds', () => {
   const shown = runDetails({
     ...nothing,
     records: Array.from({ length: many }, () => record('turn')),
-    inFlight: Array.from({ length: many }, () => ({ kind: 'tool', name: '`'.repeat(200) })),
+    inFlight: Array.from({ length: many }, () => ({ kind: 'tool' as const, name: '`'.repeat(200) })),
     approvals: Array.from({ length: many }, () =>
       pending({ prompt: '~日'.repeat(9_000), id: '"'.repeat(70) }),
     ),
     refused: [{ signal: 'approve', reason: '~'.repeat(9_000), at: 1 }],
   });
-  expect(Buffer.byteLength(shown)).toBeLessThan(20_000);
-  expect(shown).toContain(`${many - 10} more`);
+  expect(Buffer.byteLength(shown)).toBeLessThan(8_192);
+  expect(shown).toContain(`and ${many - 5} more`);
+  expect(shown).toMatch(/… and 2,?\d{3} more; query `waiting` lists all/);
 });
 
 function promptLine(prompt: string): string {
