@@ -1,7 +1,10 @@
-import type { RunCarry } from '../protocol/advance.ts';
+import type { Restart, RunCarry } from '../protocol/advance.ts';
 import type { StepRecord } from '../protocol/step.ts';
 import type { RunUsage, Spent } from '../protocol/usage.ts';
 import { addSpent, nothingSpent, spentOn } from './spent.ts';
+
+/** Restarts of which more is kept than their number. */
+const KEPT_RESTARTS = 20;
 
 /** What a run has spent, beside what its records say: its children, and what restarts did not spend again. */
 export class RunSpending {
@@ -9,20 +12,32 @@ export class RunSpending {
   /** How many of the records the run that this one resumes or forks had paid. */
   readonly paidBefore: number;
   #children: Spent;
-  #replayed: Spent & { restarts: number };
+  #replayed: RunUsage['replayed'];
+  /** The last restarts, of which it is known which records they gave again. */
+  #lastRestarts: Restart[];
 
   constructor(records: { readonly list: readonly StepRecord[] }, carry: Partial<RunCarry> = {}) {
     this.#records = records;
     this.paidBefore = carry.paidBefore ?? 0;
     this.#children = carry.children ?? nothingSpent();
-    this.#replayed = carry.replayed ?? { ...nothingSpent(), restarts: 0 };
+    const { last = [], ...sums } = carry.replayed ?? { ...nothingSpent(), restarts: 0 };
+    this.#replayed = { ms: 0, ...sums };
+    this.#lastRestarts = last;
   }
 
-  /** A loop was built again, and given so many records. */
-  replayed(records: number): void {
+  /** A loop was built again, and given records. Not by the first that a run builds, which has none. */
+  replayed(restart: Restart): void {
+    const { records, ms } = restart;
     if (records === 0) return;
+    const { restarts, ms: before } = this.#replayed;
     const spent = addSpent(this.#replayed, spentOn(this.#records.list.slice(0, records)));
-    this.#replayed = { ...spent, restarts: this.#replayed.restarts + 1 };
+    this.#replayed = { ...spent, restarts: restarts + 1, ms: before + ms };
+    this.#lastRestarts = [...this.#lastRestarts, restart].slice(-KEPT_RESTARTS);
+  }
+
+  /** How many of the last restarts gave the record of this number again. */
+  timesReplayed(no: number): number {
+    return this.#lastRestarts.filter(({ records }) => no < records).length;
   }
 
   /** A child is over. */
@@ -54,7 +69,9 @@ export class RunSpending {
     return {
       ...(this.paidBefore > 0 && { paidBefore: this.paidBefore }),
       ...(this.#children.turns > 0 && { children: this.#children }),
-      ...(this.#replayed.restarts > 0 && { replayed: this.#replayed }),
+      ...(this.#replayed.restarts > 0 && {
+        replayed: { ...this.#replayed, last: this.#lastRestarts },
+      }),
     };
   }
 }

@@ -29,7 +29,7 @@ const tree = (steps: ReportStep[], more: Partial<RunTree> = {}): RunTree => ({
       own: { turns: 1, usage: { input: 1_000, output: 10 }, usd: 1, unpriced: [] },
       children: nothingSpent(),
       lost: nothingSpent(),
-      replayed: { ...nothingSpent(), restarts: 0 },
+      replayed: { ...nothingSpent(), restarts: 0, ms: 0 },
       before: nothingSpent(),
       cached: { calls: 0, durationMs: 0 },
     },
