@@ -136,9 +136,8 @@ class AgentRun {
     this.#doors.open();
     wf.setHandler(wf.defineQuery(CARRY_QUERY), (): RunRead => ({ input, carry: this.#carry() }));
     wf.setHandler(recordsQuery, () => records.list);
-    wf.setHandler(reportQuery, (page) =>
-      reportOf({ records, steps: this.#steps, doors: this.#doors, spending }, page),
-    );
+    const reported = { records, approvals: this.#approvals, doors: this.#doors, spending };
+    wf.setHandler(reportQuery, (page) => reportOf({ ...reported, steps: this.#steps }, page));
     wf.CancellationScope.current().cancelRequested.catch(() => {
       link.cancelling = true;
     });
@@ -190,7 +189,8 @@ class AgentRun {
     if (got.again || got.lost !== undefined) return undefined;
     if (got.built) {
       this.#steps.forgetAsked();
-      this.#spending.replayed(got.took?.records ?? 0);
+      const { ms = 0 } = got.built;
+      this.#spending.replayed({ at: Date.now(), records: got.took?.records ?? 0, ms });
     }
     this.#steps.note(got);
     return got;

@@ -43,7 +43,7 @@ export async function decisionOn(run: StepContext, flight: InFlight, key: string
 
 async function expireAt(run: StepContext, key: string, expiresAt: number): Promise<void> {
   for (let at: number | undefined = expiresAt; at !== undefined;) {
-    await wf.sleep(Math.max(1, at - Date.now()));
+    await wf.sleep(Math.max(1, at - Date.now()), { summary: 'until it is decided without a person' });
     at = run.approvals.expire(key, Date.now());
     run.describe();
     if (at !== undefined) await run.link.mayAct();

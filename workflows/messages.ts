@@ -25,7 +25,7 @@ async function next(
   const timer = new wf.CancellationScope();
   let late = false;
   const expire = async (due: number) => {
-    await wf.sleep(Math.max(1, due - Date.now()));
+    await wf.sleep(Math.max(1, due - Date.now()), { summary: 'until no message is waited for' });
     late = !inbox.has(key);
     if (late) inbox.leave(key);
   };

@@ -1,6 +1,7 @@
 /** A page of what a run says of itself. */
 import * as wf from '@temporalio/workflow';
 import type { ReportPage, RunReport } from '../src/protocol/report.ts';
+import type { Approvals } from '../src/records/approvals.ts';
 import type { RunRecords } from '../src/records/run-records.ts';
 import { LARGEST_PAGE, PAGE, reportSteps } from '../src/records/run-report.ts';
 import type { RunSpending } from '../src/records/run-spending.ts';
@@ -9,6 +10,7 @@ import type { Steps } from './steps.ts';
 
 export interface ReportedRun {
   records: RunRecords;
+  approvals: Approvals;
   steps: Steps;
   doors: Doors;
   spending: RunSpending;
@@ -21,7 +23,7 @@ export function reportOf(run: ReportedRun, page: ReportPage = {}): RunReport {
   const { from, limit } = page ?? {};
   const first = Math.max(0, Math.trunc(from ?? 0) || 0);
   const many = Math.min(LARGEST_PAGE, Math.max(1, Math.trunc(limit ?? PAGE) || PAGE));
-  const { paidBefore } = run.spending;
+  const { spending, approvals } = run;
   const { divergedAt } = run.steps;
   return {
     agent,
@@ -29,7 +31,13 @@ export function reportOf(run: ReportedRun, page: ReportPage = {}): RunReport {
     runId,
     total: list.length,
     from: first,
-    steps: reportSteps(list.slice(first, first + many), first, { workflowId, paidBefore, divergedAt }),
+    steps: reportSteps(list.slice(first, first + many), first, {
+      workflowId,
+      paidBefore: spending.paidBefore,
+      divergedAt,
+      timesReplayed: (no) => spending.timesReplayed(no),
+      decidedAt: (key) => approvals.decision(key)?.at,
+    }),
     inFlight: run.steps.list(),
     usage: run.doors.spent,
     waiting: run.doors.waiting,

@@ -6,14 +6,12 @@ import { CROWDED_IN_FLIGHT, MAX_IN_FLIGHT } from '../src/protocol/limits.ts';
 import type { Step } from '../src/protocol/step.ts';
 import { packParts } from '../src/records/misses.ts';
 import type { RunRecords } from '../src/records/run-records.ts';
-import { childId, startOf } from '../src/records/run-report.ts';
+import { askedOf, childId } from '../src/records/run-report.ts';
 import { failureOf } from './failures.ts';
 import type { LoopLink } from './loop-link.ts';
 import type { Answer, InFlight, StepContext } from './step-context.ts';
 import { takeStep } from './take-step.ts';
 
-/** Of what a step was asked, as much as a record keeps: it goes over to each next run. */
-const ASKED_CHARS = 120;
 /** What waits in a run that goes on as a new one. */
 const LONG = new Set<Step['kind']>(['approval', 'sleep', 'message']);
 
@@ -227,7 +225,7 @@ export class Steps {
       name: step.name,
       ...answer,
       ...(edited && { edited }),
-      ...(step.input !== undefined && { asked: startOf(step.input, ASKED_CHARS) }),
+      ...askedOf(step),
       ...(step.suspends && { child: true as const }),
       ...(lost > 0 && answer.usage && { lost }),
       ...(step.parts && { parts: packParts(step.parts) }),

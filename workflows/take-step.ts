@@ -16,6 +16,7 @@ import {
   toolOutcome,
   VANISHED_TIMEOUTS,
 } from '../src/records/outcomes.ts';
+import { stepSummary } from '../src/records/step-summary.ts';
 import { child } from './children.ts';
 import { approvalInFork, approved, decisionOn, settleUncertain, uncertainRule } from './decisions.ts';
 import { activityOutcome } from './failures.ts';
@@ -77,7 +78,7 @@ export async function takeStep(
 async function sleepUntilDue(run: StepContext, step: Step): Promise<Answer> {
   const due = run.sleeps.get(step.key) ?? Date.now() + (step.input as number);
   run.sleeps.set(step.key, due);
-  await wf.sleep(Math.max(1, due - Date.now()));
+  await wf.sleep(Math.max(1, due - Date.now()), { summary: 'the agent sleeps' });
   run.sleeps.delete(step.key);
   return {};
 }
@@ -99,6 +100,7 @@ async function tool(run: StepContext, flight: InFlight, eager: boolean): Promise
         ...(heartbeatTimeout !== undefined && { heartbeatTimeout }),
         ...(options.taskQueue !== undefined && { taskQueue: options.taskQueue }),
         allowEagerDispatch: eager,
+        summary: stepSummary(step),
         retry: {
           ...retry,
           nonRetryableErrorTypes: [
@@ -128,7 +130,7 @@ async function tool(run: StepContext, flight: InFlight, eager: boolean): Promise
         if (verdict) return verdict;
       } else if (hasNotBegun(failure)) {
         await run.link.mayAct();
-        await wf.sleep('2 seconds');
+        await wf.sleep('2 seconds', { summary: `until a worker can begin ${step.name}` });
       }
     }
   }
@@ -153,7 +155,7 @@ async function call(run: StepContext, flight: InFlight): Promise<Answer | undefi
     activityId: step.key,
     startToCloseTimeout: step.options?.startToCloseTimeout ?? settings.turnTimeout ?? '10 minutes',
     heartbeatTimeout: step.options?.heartbeatTimeout ?? run.link.heartbeatTimeout,
-    summary: step.name,
+    summary: stepSummary(step),
   };
   flight.attempts++;
   const args = flight.edited ? [{ arguments: flight.edited.arguments }] : [];
@@ -164,7 +166,8 @@ async function call(run: StepContext, flight: InFlight): Promise<Answer | undefi
     if (outcome === 'retry' && attempts !== 1 && !final) {
       flight.attempts++;
       await run.link.mayAct();
-      await wf.sleep(result.failure.details?.retryAfterMs ?? retry.initialInterval ?? '1s');
+      const wait = result.failure.details?.retryAfterMs ?? retry.initialInterval ?? '1s';
+      await wf.sleep(wait, { summary: `until ${step.name} is tried again` });
       result = { moved: true };
     } else if (outcome === 'moved') result = { moved: true };
   }

@@ -12,6 +12,7 @@ import type { Usage as StepUsage } from '../../src/protocol/usage.ts';
 import { keepContext } from '../keep-context.ts';
 import { patchMethod } from '../patch-method.ts';
 import { plainJson } from '../plain-json.ts';
+import { askedOfTurn } from './asked-of-turn.ts';
 
 type Request = ModelRequest & { _internal?: object };
 type UsageData = NonNullable<ConstructorParameters<typeof Usage>[0]>;
@@ -65,6 +66,7 @@ async function takeTurn(
     name,
     request: fingerprinted(name, request),
     maxOutputTokens: request.modelSettings.maxTokens,
+    about: askedOfTurn(request.input),
     closure: keepContext(async (signal) => {
       const own = {
         ...request,

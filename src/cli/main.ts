@@ -2,12 +2,16 @@
 /** `temporal-agents`: the commands, one a file. */
 import { Command } from 'commander';
 import { reportCommand } from './report.ts';
+import { complain, say } from './say.ts';
 
 const program = new Command('temporal-agents').description('Looks after agents that run on Temporal.');
-program.addCommand(reportCommand());
+for (const command of [program, reportCommand()]) {
+  command.configureOutput({ writeOut: say, writeErr: complain });
+  if (command !== program) program.addCommand(command);
+}
 try {
   await program.parseAsync();
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  complain(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
 }

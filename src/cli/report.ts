@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { collectReport } from '../report/collect.ts';
 import { pageOf } from '../report/page.ts';
 import { viewOf } from '../report/view.ts';
+import { say } from './say.ts';
 
 interface ReportOptions {
   address: string;
@@ -11,6 +12,8 @@ interface ReportOptions {
   runId?: string;
   out?: string;
   ui?: string;
+  /** Seconds. */
+  timeout: string;
 }
 
 /** `temporal-agents report <workflow-id>`: writes what a run and those below it did as one file of HTML. */
@@ -24,25 +27,45 @@ export function reportCommand(): Command {
     .option('--run-id <id>', 'one run of the workflow id; else the last')
     .option('-o, --out <file>', 'where to; else <workflow-id>.html, "-" for standard output')
     .option('--ui <url>', "where Temporal's UI is, to link to it, such as http://localhost:8233")
+    .option('--timeout <seconds>', 'how long a worker may take to answer', '20')
     .option('--address <host:port>', 'of the server', address ?? 'localhost:7233')
     .option('--namespace <name>', 'of the workflow', namespace ?? 'default')
     .action(writeReport);
 }
 
 async function writeReport(workflowId: string, options: ReportOptions): Promise<void> {
-  const { address, namespace, runId, ui } = options;
-  const connection = await Connection.connect({ address });
+  const { address, namespace, runId } = options;
+  const ui = options.ui === undefined ? undefined : webAddress(options.ui);
+  const timeoutMs = Number(options.timeout) * 1_000;
+  if (!(timeoutMs > 0)) throw new Error(`Cannot wait ${options.timeout} seconds. Give a number above 0.`);
+  const connection = await connect(address);
   try {
     const client = new Client({ connection, namespace });
-    const tree = await collectReport(client, workflowId, runId);
-    const page = pageOf(viewOf(tree, Date.now(), ui?.replace(/\/$/, '')));
-    const file = options.out ?? `${workflowId.replaceAll(/[^\w.-]/g, '_')}.html`;
+    const tree = await collectReport(client, workflowId, { runId, timeoutMs });
+    const page = pageOf(viewOf(tree, Date.now(), ui));
+    const file = options.out ?? `${workflowId.replaceAll(/[^\w.-]/g, '_').slice(0, 200)}.html`;
     if (file === '-') process.stdout.write(page);
     else {
       await writeFile(file, page);
-      process.stdout.write(`${file}: ${tree.report.total} steps, ${page.length} bytes\n`);
+      say(`${file}: ${tree.report.total} steps, ${Buffer.byteLength(page)} bytes\n`);
     }
   } finally {
     await connection.close();
   }
+}
+
+async function connect(address: string): Promise<Connection> {
+  try {
+    return await Connection.connect({ address });
+  } catch (error) {
+    const why = (error as Error).message.split('\n', 1)[0];
+    throw new Error(`Cannot reach a Temporal server at ${address}: ${why}. Say where it is with --address.`, {
+      cause: error,
+    });
+  }
+}
+
+function webAddress(url: string): string {
+  if (!/^https?:\/\//i.test(url)) throw new Error(`Cannot link to ${url}: it does not begin with http.`);
+  return url.replace(/\/+$/, '');
 }

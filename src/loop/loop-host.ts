@@ -103,6 +103,7 @@ export class LoopHost {
     const task = builds ? await this.#task(contact, input) : undefined;
     if (task?.isOurs === false) return { again: true };
     const answer = await this.#advance(contact, input, task?.attempt ?? 1);
+    if (answer.built && input.records.length > 0) answer.built.ms = Date.now() - began;
     const age = Date.now() - input.taskStartedAt - this.#behind;
     const doubtful = input.inFlight > 0 || age > input.taskTimeoutMs / 2;
     if (!doubtful || (await this.#task(contact, input)).isOurs) return answer;

@@ -11,6 +11,7 @@ import { type Delivered, Delivery } from './delivery.ts';
 import type { RunStorage } from '../blobs/run-storage.ts';
 import { digest, fieldHashes, fingerprint } from './fingerprint.ts';
 import { assertFits, assertRecordable } from './recordable.ts';
+import { startOfText } from '../records/run-report.ts';
 import type { Closure, StepRequest } from './step-request.ts';
 import { worstCase } from './worst-case.ts';
 
@@ -134,8 +135,8 @@ export class Loop {
     const { scope = '', shielded = false } = currentPosition() ?? {};
     if (this.dropped) return (await promise) as T;
     if (this.cancelled && !shielded) throw new CancelledFailure('The run was cancelled.');
-    const { kind, name, input, approval, heartbeats, readOnly, suspends, options, closure, onEdited } =
-      request;
+    const { kind, name, input, approval, heartbeats, readOnly, suspends, options } = request;
+    const { closure, onEdited, about } = request;
     assertRecordable(input, `The input of ${kind} ${name}`);
     assertFits(input, `The input of ${kind} ${name}`, this.#source.storage.maxPayloadBytes);
     const asked = this.keyOf({ kind, name, request: request.request, scope });
@@ -167,6 +168,7 @@ export class Loop {
     this.#asked.set(key, { step, resolve, reject, closure: run, onEdited });
     if (!this.#delivery.asked(key)) {
       if (kind === 'turn') {
+        if (about) step.asked = startOfText(about);
         step.parts = fieldHashes(request.request);
         const missed = this.#delivery.missedFields(step.parts);
         if (missed) step.missed = missed;

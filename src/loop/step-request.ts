@@ -21,6 +21,8 @@ export interface StepRequest extends Pick<
   request: unknown;
   /** Of a turn: how many tokens the provider is told to answer at most. */
   maxOutputTokens?: number | undefined;
+  /** Of a turn: what the model is asked, in a few words, for whoever reads the run's report. Plain text, cut at 120 characters. */
+  about?: string | undefined;
   /**
    * Answers it in this process; without it, an activity, child, timer or person does. `again`: it may have run before,
    * under an earlier loop too, and nobody heard how far it came. `idempotencyKey`: the same for every attempt of the step,

@@ -108,6 +108,8 @@ export interface Advance {
     epoch: string;
     host: string;
     settings?: RunSettings;
+    /** With records: how many milliseconds it needed to be where the run is. */
+    ms?: number;
     /** A signal that names this epoch is on its way. */
     traced?: true;
   };
@@ -183,7 +185,17 @@ export interface RunCarry {
   children?: Spent;
   budget?: BudgetCarry;
   /** What loops that were built again did not ask again. */
-  replayed?: Spent & { restarts: number };
+  replayed?: Spent & { restarts: number; ms?: number; last?: Restart[] };
+}
+
+/** A loop was built again. */
+export interface Restart {
+  /** Milliseconds since the epoch, by the workflow's clock. */
+  at: number;
+  /** How many records it was given. */
+  records: number;
+  /** How many milliseconds it needed to be where the run was. */
+  ms: number;
 }
 
 /** Approvals as they go over to the next run of the chain. */

@@ -38,7 +38,7 @@ export interface ReportStep {
   askedAt: number;
   answeredAt: number;
   attempts: number;
-  /** The start of what it was asked, as JSON; of a model's turn it is not kept. */
+  /** The start of what it was asked, as JSON; of a model's turn the last it was told, as plain text, if the adapter says. */
   asked?: string;
   /** The start of the answer, as JSON. */
   answer?: string;
@@ -48,6 +48,10 @@ export interface ReportStep {
   usage?: Usage;
   /** US dollars; absent beside a usage: no price is known. */
   usd?: number;
+  /** How many of the last 20 restarts gave it again from its record. */
+  replayed?: number;
+  /** When a person, or time, decided that it may start; milliseconds since the epoch. Until then it waited. */
+  decidedAt?: number;
   /** Attempts of a turn that vanished with their worker. */
   lost?: number;
   /** A tool was not run: whose answer it is, and how long that took. */

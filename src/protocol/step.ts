@@ -46,6 +46,8 @@ export interface Step {
   /** Asked inside `nonCancellable`: runs although the run is cancelled. */
   shielded?: true;
   options?: StepOptions;
+  /** Of a turn: what the model is asked, in a few words, as plain text of at most 120 characters; other kinds have `input`. */
+  asked?: string;
   /** A short hash of each top-level field of the request, so that a miss can be explained. */
   parts?: Record<string, string>;
   /** Of a turn of a run with a budget: what it may cost at most. */
@@ -121,7 +123,7 @@ export interface StepRecord {
   usd?: number;
   /** Of a turn: how many attempts vanished with their worker, each of which the provider may have charged. */
   lost?: number;
-  /** The start of what it was asked, as JSON; not of a turn, whose request the run does not have. */
+  /** The start of what it was asked, as JSON; of a turn, whose request the run does not have, as plain text. */
   asked?: string;
   /** A tool that suspends: it was a child workflow. */
   child?: true;

@@ -52,8 +52,11 @@ export interface RunUsage {
    * counted to be as large as those that were answered in their place.
    */
   lost: Spent;
-  /** Turns that a loop which was built again was given from the records. */
-  replayed: Spent & { restarts: number };
+  /**
+   * Turns that loops which were built again were given from the records; how many of them were, and how many milliseconds
+   * they needed, all together, to be where the run was.
+   */
+  replayed: Spent & { restarts: number; ms: number };
   /** Turns that the run which this one resumes or forks had paid. */
   before: Spent;
   /** Tool calls that were answered from the cache, and how long they had taken, in milliseconds. */

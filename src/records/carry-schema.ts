@@ -83,6 +83,8 @@ const spent = object(
     usd: number,
     unpriced: listOf(text),
     restarts: number,
+    ms: number,
+    last: listOf(object({ at: number, records: number, ms: number }, 'at', 'records', 'ms')),
   },
   'turns',
   'usage',

@@ -1,14 +1,12 @@
 /** A report as one file of HTML: no script, nothing from elsewhere, so what a model said stays text. */
-import { type ComponentChildren, h, type VNode } from 'preact';
+import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import type { Spent } from '../protocol/usage.ts';
-import { count, dollars, duration, type Row, type RunView, spentBy } from './view.ts';
-
-type Node = VNode<any>;
-const div = (className: string, ...children: ComponentChildren[]): Node =>
-  h('div', { class: className }, ...children);
-const span = (className: string, ...children: ComponentChildren[]): Node =>
-  h('span', { class: className }, ...children);
+import { div, facts, type Html, link, list, round, span, track } from './html.ts';
+import type { Row } from './rows.ts';
+import { type RunView, spentBy } from './view.ts';
+import { STYLE } from './style.ts';
+import { count, countOf, dollars, duration, roundDuration, shown } from './text.ts';
 
 /** The whole page. */
 export function pageOf(root: RunView): string {
@@ -24,13 +22,14 @@ export function pageOf(root: RunView): string {
     h('title', null, `${root.agent} ${root.workflowId}`),
     h('style', null, STYLE),
   );
+  const all = runs(root);
   const body = h(
     'body',
     null,
     h('header', null, h('h1', null, root.agent, ' ', h('small', null, root.workflowId)), summary(root)),
-    root.children.length + root.unread.length > 0 &&
-      h('nav', { 'aria-label': 'Runs' }, h('ul', null, tree(root))),
-    h('main', null, runs(root).map(section)),
+    (all.length > 1 || root.unread.length > 0) &&
+      h('nav', { 'aria-label': 'Runs' }, h('h2', null, 'Runs'), marks(root), h('ul', null, tree(root))),
+    h('main', null, legend(), all.map(section)),
   );
   return `<!doctype html>\n${renderToString(h('html', { lang: 'en' }, head, body))}\n`;
 }
@@ -39,123 +38,164 @@ function runs(run: RunView): RunView[] {
   return [run, ...run.children.flatMap(runs)];
 }
 
-function summary(root: RunView): Node {
+function unreadBelow(run: RunView): number {
+  return run.children.reduce((sum, child) => sum + unreadBelow(child), run.unread.length);
+}
+
+function summary(root: RunView): Html {
   const { lost, replayed, before, cached, priceTable } = root.usage;
-  return h(
-    'dl',
-    null,
-    fact('Status', root.status.toLowerCase()),
-    fact('Took', duration(root.ms)),
-    fact('Spent', spentText(spentBy(root))),
-    lost.turns > 0 && fact('Perhaps lost with workers', spentText(lost)),
-    replayed.restarts > 0 && fact(`Not paid again, ${replayed.restarts} restarts`, spentText(replayed)),
-    before.turns > 0 && fact('Paid by the run before', spentText(before)),
-    cached.calls > 0 &&
-      fact('From the cache', `${cached.calls} calls, which had taken ${duration(cached.durationMs)}`),
-    priceTable !== undefined && fact('Prices', priceTable),
-  );
+  const { restarts, ms } = replayed;
+  const unread = unreadBelow(root);
+  const without = unread > 0 ? `; without ${countOf(unread, 'run')} that could not be read` : '';
+  const pairs: [string, Html | string][] = [
+    ['Status', status(root)],
+    ['Took', duration(root.ms)],
+    ['Spent', spentText(spentBy(root)) + without],
+  ];
+  if (root.ended !== undefined) pairs.splice(1, 0, ['Ended with', root.ended]);
+  if (lost.turns > 0) pairs.push(['Perhaps lost with workers', spentText(lost)]);
+  if (restarts > 0) {
+    pairs.push(['Restarts', `${countOf(restarts, 'time')}, which took ${duration(ms)}`]);
+    pairs.push(['Not paid again', spentText(replayed)]);
+  }
+  if (before.turns > 0) pairs.push(['Paid by the run before', spentText(before)]);
+  if (cached.calls > 0)
+    pairs.push([
+      'From the cache',
+      `${countOf(cached.calls, 'call')}, which had taken ${duration(cached.durationMs)}`,
+    ]);
+  if (priceTable !== undefined) pairs.push(['Prices', shown(priceTable)]);
+  return facts(pairs);
 }
 
-function fact(name: string, value: string): Node[] {
-  return [h('dt', null, name), h('dd', null, value)];
-}
-
-function list(title: string, lines: readonly string[]): Node[] {
-  if (lines.length === 0) return [];
-  const items = lines.map((line) => h('li', null, line));
-  return [h('h3', null, title), h('ul', null, items)];
+function status({ status: text }: RunView): Html {
+  return span(`status ${text.replaceAll(' ', '-')}`, text);
 }
 
 function spentText({ turns, usage, usd, unpriced }: Spent): string {
   const { input, output, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = usage;
   const parts = [
-    `${count(turns)} turns`,
+    countOf(turns, 'turn'),
     `${count(input)} tokens in${cacheRead > 0 ? ` (${count(cacheRead)} from the provider's cache)` : ''}${cacheWrite > 0 ? ` (${count(cacheWrite)} into it)` : ''}`,
     `${count(output)} out${reasoning > 0 ? ` (${count(reasoning)} reasoning)` : ''}`,
     dollars(usd),
   ];
-  return parts.join(', ') + (unpriced.length > 0 ? `; no price is known for ${unpriced.join(', ')}` : '');
+  const unknown = unpriced.map((name) => shown(name, 100)).join(', ');
+  return parts.join(', ') + (unknown && `; no price is known for ${unknown}`);
 }
 
-function tree(run: RunView): Node {
+/** A run, with its bar on the time of the root, and those below it. */
+function tree(run: RunView): Html {
+  const { id, agent, depth, ms, bar, answered, waits } = run;
+  const about = [
+    countOf(answered, 'step'),
+    waits.length > 0 ? `waits for ${countOf(waits.length, 'decision')}` : [],
+  ].flat();
   const below = [
     ...run.children.map(tree),
-    ...run.unread.map(({ workflowId, why }) => h('li', null, workflowId, ': ', why)),
+    ...run.unread.map(({ workflowId, why }) =>
+      h(
+        'li',
+        null,
+        div('run unread', span('name', indent(depth + 1), workflowId, h('em', null, `not read: ${why}`))),
+      ),
+    ),
   ];
   return h(
     'li',
-    { key: run.id },
-    h('a', { href: `#${run.id}` }, run.agent),
-    ' ',
-    h('small', null, `${run.status.toLowerCase()}, ${duration(run.ms)}, ${dollars(spentBy(run).usd)}`),
+    { key: id },
+    div(
+      'run',
+      span('name', indent(depth), link(`#${id}`, agent), ' ', h('small', null, about.join(', '))),
+      status(run),
+      track([bar]),
+      span('ms', duration(ms)),
+      span('usd', dollars(spentBy(run).usd)),
+    ),
     below.length > 0 && h('ul', null, below),
   );
 }
 
-function section(run: RunView): Node {
+function indent(depth: number): Html | undefined {
+  return depth === 0 ? undefined : h('span', { class: 'indent', style: `width:${depth * 1.2}rem` });
+}
+
+/** The marks of a run's time, above its bars. */
+function marks({ timeline }: RunView): Html {
+  return h(
+    'div',
+    { class: 'row marks', 'aria-hidden': 'true' },
+    span(
+      'track',
+      timeline.marks.map((ms) =>
+        h('span', { style: `left:${round((ms / timeline.ms) * 100)}%` }, ms === 0 ? '0' : roundDuration(ms)),
+      ),
+    ),
+  );
+}
+
+function legend(): Html {
+  const looks = ['turn', 'tool', 'step', 'agent', 'wait', 'open', 'gap'];
+  const names = ['turn', 'tool', 'step', 'agent', 'waits', 'goes on', 'nothing under way'];
+  return h(
+    'p',
+    { class: 'legend', 'aria-hidden': 'true' },
+    looks.map((look, n) =>
+      h('span', null, h('i', { class: look === 'open' ? 'tool open' : look }), names[n]),
+    ),
+  );
+}
+
+function section(run: RunView): Html {
+  const { id, agent, workflowId, parent, timeline, answered, rows, ended } = run;
   return h(
     'section',
-    { id: run.id, key: run.id },
-    h('h2', null, run.agent, ' ', h('small', null, run.workflowId)),
-    run.link !== undefined && h('p', null, h('a', { href: run.link }, "Open in Temporal's UI")),
-    list('Under way', run.open),
+    { id, key: id },
+    h('h2', null, agent, ' ', h('small', null, workflowId), ' ', status(run)),
+    h(
+      'p',
+      null,
+      parent !== undefined && link(`#${parent}`, 'The step that it answers'),
+      ' ',
+      run.link !== undefined && link(run.link, "Open in Temporal's UI"),
+    ),
+    list('Ended with', ended === undefined ? [] : [ended]),
+    list('Waits for a person', run.waits),
     list('Decisions', run.decisions),
-    h('h3', null, `Steps (${count(run.rows.length)})`),
-    div('steps', run.rows.map(step)),
+    h('h3', null, `Steps (${count(answered)})`),
+    h(
+      'div',
+      { class: 'steps', style: `--mark:${round((timeline.apart / timeline.ms) * 100)}%` },
+      marks(run),
+      rows.map(step),
+    ),
   );
 }
 
-function step(row: Row): Node {
-  const { no, kind, name, left, width, ms, notes, failed, tokens, usd, bytes, asked, answer, child } = row;
+function step(row: Row): Html {
+  const { id, no, kind, name, about, bars, ms, notes, failed, usd, facts: pairs, child } = row;
+  const cells = [
+    span('no', no),
+    span('kind', kind),
+    span(
+      'name',
+      name,
+      about !== undefined && [' ', h('small', null, about)],
+      notes.length > 0 && h('em', null, notes.join('; ')),
+    ),
+    track(bars),
+    span('ms', duration(ms)),
+    span('usd', usd),
+  ];
+  // Nothing was under way, so there is nothing to read of it.
+  if (id === undefined) return div('row gap', ...cells);
+  const shownChild: [string, Html | string][] = child
+    ? [['Child', child.id === undefined ? child.workflowId : link(`#${child.id}`, child.workflowId)]]
+    : [];
   return h(
     'details',
-    { key: no, class: failed ? 'failed' : undefined },
-    h(
-      'summary',
-      null,
-      span('no', no + 1),
-      span(`kind ${kind}`, kind),
-      span('name', name, notes.length > 0 && h('em', null, notes.join('; '))),
-      span('track', h('i', { class: kind, style: `left:${left.toFixed(2)}%;width:${width.toFixed(2)}%` })),
-      span('ms', duration(ms)),
-      span('usd', usd ?? ''),
-    ),
-    h(
-      'dl',
-      null,
-      asked !== undefined && [h('dt', null, 'Asked'), h('dd', null, h('code', null, asked))],
-      answer !== undefined && [
-        h('dt', null, failed ? 'Failed' : 'Answered'),
-        h('dd', null, h('code', null, answer)),
-      ],
-      tokens !== undefined && [h('dt', null, 'Tokens'), h('dd', null, tokens)],
-      [h('dt', null, 'Size'), h('dd', null, `${count(bytes)} bytes`)],
-      child !== undefined && [
-        h('dt', null, 'Child'),
-        h('dd', null, h('a', { href: `#${child}` }, 'its steps')),
-      ],
-    ),
+    { id, key: id, class: failed ? 'failed' : undefined },
+    h('summary', { class: 'row' }, cells),
+    facts([...pairs, ...shownChild]),
   );
 }
-
-const STYLE = `
-:root { color-scheme: light dark; --line: color-mix(in srgb, CanvasText 15%, Canvas); --dim: color-mix(in srgb, CanvasText 60%, Canvas); }
-* { box-sizing: border-box; }
-body { font: 14px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 80rem; padding: 1.5rem; background: Canvas; color: CanvasText; }
-h1 { font-size: 1.5rem; margin: 0 0 .5rem; } h2 { font-size: 1.2rem; margin: 2rem 0 .25rem; border-top: 1px solid var(--line); padding-top: 1rem; } h3 { font-size: 1rem; margin: 1rem 0 .25rem; }
-small { color: var(--dim); font-weight: normal; overflow-wrap: anywhere; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; margin: .5rem 0; } dt { color: var(--dim); } dd { margin: 0; overflow-wrap: anywhere; }
-ul { margin: .25rem 0; padding-left: 1.25rem; }
-code { unicode-bidi: isolate; white-space: pre-wrap; overflow-wrap: anywhere; font-size: .9em; }
-details { border-bottom: 1px solid var(--line); content-visibility: auto; contain-intrinsic-size: auto 2rem; }
-summary { display: grid; grid-template-columns: 3rem 5rem minmax(8rem, 1fr) minmax(6rem, 2fr) 5rem 6rem; gap: .5rem; align-items: center; padding: .25rem; cursor: pointer; list-style: none; }
-summary:focus-visible { outline: 2px solid Highlight; outline-offset: -2px; }
-.no, .ms, .usd { text-align: right; color: var(--dim); font-variant-numeric: tabular-nums; }
-.name { overflow: hidden; overflow-wrap: anywhere; unicode-bidi: isolate; } .name em { display: block; font-size: .85em; color: var(--dim); }
-.track { position: relative; height: .8rem; background: color-mix(in srgb, CanvasText 5%, Canvas); } .track i { position: absolute; top: 0; bottom: 0; background: #8a8a8a; }
-.track i.turn { background: #5b7fd6; } .track i.tool { background: #3f9a72; } .track i.agent { background: #a46ac0; } .track i.approval { background: #d09a2e; } .track i.message { background: #d09a2e; }
-.failed > summary .name { color: #c0392b; }
-details > dl { margin: .25rem 0 .75rem 8.5rem; }
-@media (max-width: 50rem) { summary { grid-template-columns: 2rem 4rem 1fr 4rem; } .track, .usd { display: none; } details > dl { margin-left: 1rem; } }
-@media print { details { content-visibility: visible; break-inside: avoid; } body { max-width: none; } }
-`;

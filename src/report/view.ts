@@ -1,115 +1,122 @@
 /** What the page of a report shows: rows and sums, made of data alone. */
-import type { ReportStep } from '../protocol/report.ts';
+import type { RunReport } from '../protocol/report.ts';
+import type { Pending } from '../protocol/signals.ts';
 import type { RunUsage, Spent } from '../protocol/usage.ts';
 import { addSpent, nothingSpent } from '../records/spent.ts';
 import type { RunTree } from './collect.ts';
+import { type Bar, type Row, rowsOf } from './rows.ts';
+import { duration, shown } from './text.ts';
+import { Timeline } from './timeline.ts';
 
 export interface RunView {
+  /** Its place in the page. */
   id: string;
   agent: string;
   workflowId: string;
-  runId: string;
   status: string;
+  /** With what it ended, if not with an answer. */
+  ended?: string;
   /** How deep below the root. */
   depth: number;
-  startedAt: number;
+  /** How long it took, or has taken so far, in milliseconds. */
   ms: number;
+  /** Where it was on the time of the root. */
+  bar: Bar;
+  timeline: Timeline;
   usage: RunUsage;
+  /** How many steps were answered. */
+  answered: number;
   rows: Row[];
-  /** What is under way or waits. */
-  open: string[];
+  /** What waits for a person, in it or below. */
+  waits: string[];
+  decisions: string[];
   children: RunView[];
   unread: RunTree['unread'];
-  decisions: string[];
+  /** Where it is in Temporal's UI. */
   link?: string;
+  /** The place of the step that it answers, in the run above. */
+  parent?: string;
 }
 
-export interface Row {
-  no: number;
-  kind: string;
-  name: string;
-  /** Where its bar begins and how wide it is, in hundredths of the run. */
-  left: number;
-  width: number;
-  ms: number;
-  /** Why it is not what one would expect: from the cache, asked anew, failed, … */
-  notes: string[];
-  failed: boolean;
-  tokens?: string;
-  usd?: string;
-  bytes: number;
-  asked?: string;
-  answer?: string;
-  /** The place of the child that answered it in the page. */
-  child?: string;
+/** Where a run stands in the page. */
+interface Place {
+  root?: Timeline;
+  depth: number;
+  parent?: string;
 }
 
-/** @param ui where Temporal's UI is served */
-export function viewOf(tree: RunTree, now: number, ui?: string, depth = 0): RunView {
-  const { report, startedAt, closedAt = now, namespace } = tree;
-  const { agent, workflowId, runId, usage, steps, inFlight, decisions } = report;
-  const ms = Math.max(1, closedAt - startedAt);
-  const inHundredths = (at: number) => Math.min(100, Math.max(0, ((at - startedAt) / ms) * 100));
+/** @param ui where Temporal's UI is served, without a slash at its end */
+export function viewOf(tree: RunTree, now: number, ui?: string, place: Place = { depth: 0 }): RunView {
+  const { report, status, closedAt, ended } = tree;
+  const { agent, workflowId, runId, usage, steps } = report;
+  const id = idOf(workflowId);
+  const timeline = new Timeline(startOf(tree), closedAt ?? now);
+  const root = place.root ?? timeline;
+  const children = new Map(tree.children.map((child) => [child.report.workflowId, child]));
+  const rows = rowsOf(report, { now, timeline, id, childIn: (child) => children.has(child) && idOf(child) });
+  const parents = new Map(rows.flatMap((row) => (row.child?.id ? [[row.child.id, row.id]] : [])));
   const link =
     ui &&
-    `${ui}/namespaces/${encodeURIComponent(namespace)}/workflows/${encodeURIComponent(workflowId)}/${runId}`;
+    `${ui}/namespaces/${encodeURIComponent(tree.namespace)}/workflows/${encodeURIComponent(workflowId.toWellFormed())}/${runId}`;
   return {
-    id: idOf(workflowId),
-    agent,
-    workflowId,
-    runId,
-    status: tree.status,
-    depth,
-    startedAt,
-    ms,
+    id,
+    agent: shown(agent),
+    workflowId: shown(workflowId),
+    status: shown(status).toLowerCase().replaceAll('_', ' '),
+    ...(ended !== undefined && { ended: shown(ended, 1_000) }),
+    depth: place.depth,
+    ms: timeline.ms,
+    bar: {
+      ...root.stretch(timeline.from, closedAt ?? now),
+      look: closedAt === undefined ? 'agent open' : 'agent',
+    },
+    timeline,
     usage,
-    rows: steps.map((step) => rowOf(step, inHundredths)),
-    open: inFlight.map(({ kind, name, askedAt }) => `${kind} ${shown(name)}, for ${duration(now - askedAt)}`),
-    children: tree.children.map((child) => viewOf(child, now, ui, depth + 1)),
-    unread: tree.unread,
-    decisions: decisions.map(({ id, decision, by, note, reason, at, timedOut }) => {
-      const who = timedOut ? ', by timeout' : by === undefined ? '' : `, by ${shown(by)} as they say`;
-      const why = [reason, note].flatMap((text) => (text === undefined ? [] : [shown(text)])).join('; ');
-      return `${shown(id)} ${decision}${who}, ${new Date(at).toISOString()}${why && `: ${why}`}`;
+    answered: steps.length,
+    rows,
+    waits: waitsOf(report, now),
+    decisions: report.decisions.map(decisionOf),
+    children: [...children.values()].map((child) => {
+      const parent = parents.get(idOf(child.report.workflowId));
+      return viewOf(child, now, ui, { root, depth: place.depth + 1, ...(parent && { parent }) });
     }),
+    unread: tree.unread.map((each) => ({ workflowId: shown(each.workflowId), why: shown(each.why) })),
     ...(link && { link }),
+    ...(place.parent !== undefined && { parent: place.parent }),
   };
 }
 
-function rowOf(step: ReportStep, inHundredths: (at: number) => number): Row {
-  const { no, kind, name, askedAt, answeredAt, usage, usd, bytes, asked, answer, failure, child } = step;
-  const left = inHundredths(askedAt);
-  return {
-    no,
-    kind,
-    name: shown(name),
-    left,
-    width: Math.max(0.3, inHundredths(answeredAt) - left),
-    ms: answeredAt - askedAt,
-    notes: notesOf(step),
-    failed: failure !== undefined,
-    bytes,
-    ...(usage && { tokens: `${count(usage.input)} → ${count(usage.output)}` }),
-    ...(usage && { usd: usd === undefined ? 'price not known' : dollars(usd) }),
-    ...(asked !== undefined && { asked: shown(asked) }),
-    ...(answer !== undefined && { answer: shown(answer) }),
-    ...(failure && { answer: `${shown(failure.name)}: ${shown(failure.message)}` }),
-    ...(child !== undefined && { child: idOf(child) }),
-  };
+/** The first history of a chain begins before the one that the server tells of; what another run paid was before that. */
+function startOf({ report: { steps, inFlight }, startedAt }: RunTree): number {
+  const own = [...steps.filter((step) => !step.paidBefore), ...inFlight];
+  return own.reduce((first, { askedAt }) => Math.min(first, askedAt), startedAt);
 }
 
-function notesOf({ attempts, cached, edited, missed, lost, beforeChange, paidBefore }: ReportStep): string[] {
-  return [
-    attempts > 1 ? `started ${attempts} times` : [],
-    lost ? `${lost} attempts vanished with their worker; perhaps charged` : [],
-    cached
-      ? `from the cache, of ${shown(cached.workflowId)}, where it took ${duration(cached.durationMs)}`
-      : [],
-    edited === undefined ? [] : `a person changed the arguments to ${shown(edited)}`,
-    missed ? `asked anew: ${missed.map(shown).join(', ')} changed` : [],
-    beforeChange ? 'from before the code changed' : [],
-    paidBefore ? 'paid by the run before' : [],
-  ].flat();
+function waitsOf({ waiting: { approvals, questions } }: RunReport, now: number): string[] {
+  return [...approvals, ...questions].map((pending: Pending) => {
+    const { id, prompt, audience, askedAt, expiresAt, workflowId } = pending;
+    const parts = [
+      `for ${duration(now - askedAt)}`,
+      audience === undefined ? [] : `for ${shown(audience)} to decide`,
+      expiresAt === undefined ? [] : `until ${new Date(expiresAt).toISOString()}`,
+      workflowId === undefined ? [] : `in ${shown(workflowId)}`,
+    ];
+    return `${shown(id)}: ${shown(prompt, 600)} (${parts.flat().join(', ')})`;
+  });
+}
+
+function decisionOf({
+  id,
+  decision,
+  by,
+  note,
+  reason,
+  at,
+  timedOut,
+}: RunReport['decisions'][number]): string {
+  const who = timedOut ? ', by timeout' : by === undefined ? '' : `, by ${shown(by)} as they say`;
+  const why = [reason, note].flatMap((text) => (text === undefined ? [] : [shown(text)])).join('; ');
+  return `${shown(id)} ${decision}${who}, ${new Date(at).toISOString()}${why && `: ${why}`}`;
 }
 
 /** What a run and those below it spent, as they stand in their own reports. */
@@ -117,28 +124,7 @@ export function spentBy(run: RunView): Spent {
   return run.children.map(spentBy).reduce(addSpent, addSpent(run.usage.own, nothingSpent()));
 }
 
-/** Text of a model, a tool or a person: without what moves a cursor, or turns the reading direction around. */
-export function shown(text: string): string {
-  return text
-    .replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, '')
-    .replaceAll(/\p{Cc}/gu, (control) => (/\s/.test(control) ? ' ' : '␛'));
-}
-
-export function count(n: number): string {
-  return Math.round(n).toLocaleString('en-US');
-}
-
-export function dollars(usd: number): string {
-  return `$${usd.toFixed(usd >= 1 ? 2 : 4)}`;
-}
-
-export function duration(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 120_000) return `${(ms / 1_000).toFixed(1)} s`;
-  if (ms < 48 * 3_600_000) return `${(ms / 3_600_000).toFixed(1)} h`;
-  return `${(ms / 86_400_000).toFixed(1)} days`;
-}
-
+/** No two ids of workflows have the same place. */
 function idOf(workflowId: string): string {
-  return `run-${workflowId.replaceAll(/[^\w-]/g, '_')}`;
+  return `run-${workflowId.replaceAll(/[^A-Za-z0-9-]/g, (other) => `_${other.charCodeAt(0).toString(16)}_`)}`;
 }

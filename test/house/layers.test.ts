@@ -62,7 +62,7 @@ const LAYERS: Layer[] = [
     may: ({ of }) => isInner(of) || isNode(of) || isPackage(of, '@temporalio/client', '@temporalio/testing'),
   },
   {
-    files: /^src\/report\/(view|page)\.ts$/,
+    files: /^src\/report\/(?!collect|why-unread)/,
     may: ({ of, typesOnly }) =>
       (within('src/protocol', 'src/records', 'src/report').test(of) &&
         (!of.endsWith('/collect.ts') || typesOnly)) ||

@@ -41,7 +41,7 @@ test('its turns and those of its children, once each, and nothing for an attempt
     own: times(3),
     children: times(4),
     lost: times(0),
-    replayed: { ...times(0), restarts: 0 },
+    replayed: { ...times(0), restarts: 0, ms: 0 },
     before: times(0),
     cached: { calls: 0, durationMs: 0 },
     priceTable: expect.stringMatching(/^@pydantic\/genai-prices \d/),

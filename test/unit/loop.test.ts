@@ -257,6 +257,18 @@ test("the agent's code sees its own loop only, and nothing of what builds it", a
   expect(currentPosition()).toBeUndefined();
 });
 
+test('a turn says in a few words what it is asked; no character is cut in two', async () => {
+  const about = `${'x'.repeat(119)}👍 and more`;
+  const run = new PretendRun(async () => {
+    await Promise.all([
+      askStep({ kind: 'turn', name: 'gpt', request: {}, about }),
+      askStep({ kind: 'step', name: 'other', request: {}, about }),
+    ]);
+  });
+  await run.advance();
+  expect(run.asked.map(({ asked }) => asked)).toEqual([`${'x'.repeat(119)}…`, undefined]);
+});
+
 test.each([
   ['an approval', { kind: 'approval' as const }, true],
   ['a sleep', { kind: 'sleep' as const }, true],

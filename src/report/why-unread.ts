@@ -1,0 +1,36 @@
+/** Why a run could not be read, and what to do about it, in one line. */
+import type { WorkflowExecutionDescription } from '@temporalio/client';
+
+/** Codes of gRPC. */
+const DEADLINE_EXCEEDED = 4;
+const FAILED_PRECONDITION = 9;
+
+/** @param ms how long was waited */
+export function whyUnread(
+  error: unknown,
+  { workflowId, type, taskQueue }: Pick<WorkflowExecutionDescription, 'workflowId' | 'type' | 'taskQueue'>,
+  ms: number,
+): Error {
+  const { name, message, cause } = error as Error & { cause?: { code?: number; details?: string } };
+  const cannot = `Cannot read the report of ${workflowId}`;
+  const why = cause?.details ?? message;
+  if (cause?.code === DEADLINE_EXCEEDED || /no poller|no worker/i.test(why)) {
+    const within = cause?.code === DEADLINE_EXCEEDED ? ` within ${ms / 1_000} s` : '';
+    const todo = `Start a worker with agent ${type} on task queue ${taskQueue}, or wait longer with --timeout.`;
+    return new Error(`${cannot}: no worker answered${within}. ${todo}`);
+  }
+  if (name === 'QueryNotRegisteredError') {
+    const todo = 'Ask for the report of an agent, and update its workers.';
+    return new Error(
+      `${cannot}: it is no agent's, or it ended or waits before it began, or its worker is older. ${todo}`,
+    );
+  }
+  if (cause?.code === FAILED_PRECONDITION || /closed before WorkflowTaskStarted/i.test(why)) {
+    return new Error(`${cannot}: it has done nothing that could be told. ${firstLine(why)}`);
+  }
+  return new Error(`${cannot}: ${firstLine(why)}`);
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0]!;
+}
