@@ -90,7 +90,7 @@ export class NestedRuns {
   /** The run is over: the parent is told what it has spent. */
   noteEnd(): void {
     const { budget, spending } = this.#options;
-    budget.giveBack();
+    budget.giveBack(true);
     if (this.#hasParent && !this.#orphaned && (spending.all.turns > 0 || budget.report()))
       this.#mustTell = true;
   }

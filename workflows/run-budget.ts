@@ -79,6 +79,7 @@ export class RunBudget {
   #pricesUnknown: boolean;
   #denied: string | undefined;
   #asking = false;
+  #over = false;
   /** How many answers the ledger knows. */
   #counted: number;
 
@@ -174,8 +175,9 @@ export class RunBudget {
   }
 
   /** The run only waits for what takes long, or is over: what it does not need, others may have. */
-  giveBack(): void {
+  giveBack(over = false): void {
     if (!this.#allowance) return;
+    this.#over = over;
     this.#count();
     this.#ledger.giveBack();
   }
@@ -194,6 +196,7 @@ export class RunBudget {
       grants: this.#grants,
       returned,
       settled,
+      ...(this.#over && { over: true }),
       ...(needs.length > 0 &&
         (isSome(wants) || late > 0) && { wants: { ...wants, ...(late > 0 && { late }) } }),
     };

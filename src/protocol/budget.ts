@@ -67,6 +67,8 @@ export interface AllowanceReport {
   settled: Amounts;
   /** What it waits for beyond what it has; `late`: its time was over then, in milliseconds since 1970. */
   wants?: Amounts & { late?: number };
+  /** It is over: a grant that it has not had by now, it will not use. */
+  over?: true;
 }
 
 /** What a parent answers to a child that wants more: all that it ever granted, or why it grants nothing. */

@@ -15,6 +15,8 @@ const SLICE = 4;
 interface Child {
   granted: Amounts;
   grants: number;
+  /** All that was granted by then, by the number of the grant. */
+  grantedBy: Amounts[];
   report: AllowanceReport;
 }
 
@@ -110,6 +112,7 @@ export class BudgetLedger {
     this.#children.set(id, {
       granted: sum(granted),
       grants: 0,
+      grantedBy: [sum(granted)],
       report: { grants: 0, returned: nothing(), settled: nothing() },
     });
     return granted;
@@ -128,10 +131,11 @@ export class BudgetLedger {
   }
 
   /** Takes what a child says. Sums only grow, and a child has no more than it was given. */
-  hear(id: string, { grants, returned, settled, wants }: AllowanceReport): void {
+  hear(id: string, { grants, returned, settled, wants, over }: AllowanceReport): void {
     const child = this.#children.get(id);
     if (!child) return;
     const before = child.report;
+    if (over) child.granted = child.grantedBy[grants] ?? child.granted;
     const gave = fromEach((dimension) =>
       Math.min(child.granted[dimension], Math.max(before.returned[dimension], returned[dimension])),
     );
@@ -155,13 +159,16 @@ export class BudgetLedger {
     if (!child) return undefined;
     child.granted = sum(child.granted, wants);
     child.granted = sum(child.granted, slice(this.left));
+    child.grantedBy.push(child.granted);
     return { grants: ++child.grants, granted: child.granted };
   }
 
   /** A child is told that it gets nothing. */
   refuse(id: string): { grants: number; granted: Amounts } | undefined {
     const child = this.#children.get(id);
-    return child && { grants: ++child.grants, granted: child.granted };
+    if (!child) return undefined;
+    child.grantedBy.push(child.granted);
+    return { grants: ++child.grants, granted: child.granted };
   }
 
   /** A child that only waits gives back what it holds and does not need. */

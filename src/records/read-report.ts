@@ -93,6 +93,7 @@ export function allowanceReportIn(given: unknown): AllowanceReport | undefined {
     grants: grants as number,
     returned: amountsIn(returned),
     settled: amountsIn(settled),
+    ...(given['over'] === true && { over: true }),
     ...(isObject(wants) && {
       wants: { ...amountsIn(wants), ...(isTime(wants['late']) && { late: wants['late'] }) },
     }),

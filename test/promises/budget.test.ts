@@ -52,6 +52,14 @@ function peak({ provider }: Scene): number {
   return most;
 }
 
+/** This run and those below it replay. */
+async function assertAllReplay(handle: WorkflowHandle): Promise<void> {
+  await assertReplays(await chainOf(handle));
+  const { steps } = await handle.query(report);
+  const { workflow } = await client();
+  for (const { child } of steps) if (child !== undefined) await assertAllReplay(workflow.getHandle(child));
+}
+
 const waits = (handle: WorkflowHandle, id: string) =>
   until(async () => (await handle.query(waiting)).approvals.find((one) => one.id === id), id);
 
@@ -72,7 +80,7 @@ test('a turn that might cost more than is left is not sent, and the run fails wi
     reserved: { usd: 0, tokens: 0, turns: 0 },
     left: { usd: expect.closeTo(0.02, 9) },
   });
-  await assertReplays(await chainOf(handle));
+  await assertAllReplay(handle);
 });
 
 test.each<[keyof Budget, Budget, number]>([
@@ -134,7 +142,7 @@ test('four children at once share what is left, a breach asks, and raising it go
     spent: { usd: expect.closeTo(19 * COST, 9), turns: 19 },
     reserved: { usd: expect.closeTo(0, 9) },
   });
-  await assertReplays(await chainOf(handle));
+  await assertAllReplay(handle);
 });
 
 test('refusing to raise it ends all', async () => {
@@ -148,7 +156,7 @@ test('refusing to raise it ends all', async () => {
   expect(await handle.result()).toEqual(Array<string>(4).fill('BudgetExceededError'));
   expect(stage.provider.requests).toHaveLength(before);
   expect(peak(stage)).toBeLessThanOrEqual(0.96 + 1e-9);
-  await assertReplays(await chainOf(handle));
+  await assertAllReplay(handle);
 });
 
 test('a worker that dies under them changes nothing of that', async () => {
@@ -165,7 +173,7 @@ test('a worker that dies under them changes nothing of that', async () => {
   expect(budget!.spent.turns).toBeGreaterThanOrEqual(asked);
   expect(budget!.spent.usd).toBeGreaterThanOrEqual(asked * COST - 1e-9);
   expect(budget!.spent.usd + budget!.reserved.usd).toBeLessThanOrEqual(2);
-  await assertReplays(await chainOf(handle));
+  await assertAllReplay(handle);
 });
 
 test('children of children draw on the same budget, and one breach is asked about at the root', async () => {
@@ -215,6 +223,20 @@ test('a child that waits for a person gives back what it does not need', async (
   await patient.signal(message, { text: 'go on' });
   expect(await failureOf(handle)).toMatchObject({ type: 'BudgetExceededError' });
   expect(stage.provider.requests).toHaveLength(9);
+});
+
+test('children have the time that is left, and go on when somebody gives them more', async () => {
+  await using stage = await scene('budget-agents', { script, plugin });
+  await stage.spawn();
+  const workers = ['a', 'b'].map((name) => ({ name, turns: 3 }));
+  const handle = await start(stage, 'boss', { first: 0, workers }, { wallTime: 1, onBreach: 'ask' });
+  const { input } = await waits(handle, 'budget-1');
+  expect(input).toEqual({ wallTime: 1 });
+  // Each had the turn that it asked for when no time had passed.
+  expect(stage.provider.requests).toHaveLength(2);
+  await handle.signal(approve, { id: 'budget-1', arguments: { wallTime: '10 minutes' } });
+  expect(await handle.result()).toEqual([3, 3]);
+  await assertAllReplay(handle);
 });
 
 test('a budget goes over to the next run of the chain, with what was raised', async () => {
