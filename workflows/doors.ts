@@ -29,6 +29,7 @@ import { applicationFailure } from './failures.ts';
 import type { LoopLink } from './loop-link.ts';
 import { NestedRuns, shielded } from './nested-runs.ts';
 import { handleSignal } from './raw-signals.ts';
+import { SearchAttributes } from './search-attributes.ts';
 
 export interface DoorsOptions {
   approvals: Approvals;
@@ -45,6 +46,7 @@ export interface DoorsOptions {
 
 export class Doors {
   readonly nested: NestedRuns;
+  readonly attributes: SearchAttributes;
   readonly #options: DoorsOptions;
   readonly #here: Pick<Door, 'workflowId' | 'runId'>;
 
@@ -52,15 +54,22 @@ export class Doors {
     this.#options = options;
     const { workflowId, runId } = wf.workflowInfo();
     this.#here = { workflowId, runId };
-    const { link, nesting, changed, spending } = options;
+    const { link, nesting, changed, spending, approvals } = options;
+    const waits = () => ({ approvals: this.approvals, questions: this.questions });
     this.nested = new NestedRuns({
       link,
       spending,
       nesting,
       here: this.#here,
-      waiting: () => ({ approvals: this.approvals, questions: this.questions }),
+      waiting: waits,
       changed,
       refused: (signal, reason) => this.#refuse(signal, reason),
+    });
+    this.attributes = new SearchAttributes({
+      link,
+      spending,
+      waiting: waits,
+      changes: () => approvals.changes + this.nested.waits.changes,
     });
   }
 
@@ -132,6 +141,7 @@ export class Doors {
   /** The run is over: what nobody has read, nobody will. */
   close(): void {
     this.nested.noteEnd();
+    this.attributes.end();
     for (const { text } of this.#options.inbox.close())
       this.#refuse(message.name, `the run ended and nobody had read it: "${clip(text)}"`);
   }

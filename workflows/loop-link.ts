@@ -2,6 +2,7 @@
 import * as wf from '@temporalio/workflow';
 import type { Advance, AdvanceInput, Ahead, RunSettings } from '../src/protocol/advance.ts';
 import { ADVANCE, AWAIT_LOOP, BUILD_SIGNAL, LOCAL_INPUT, POKE_SIGNAL } from '../src/protocol/names.ts';
+import type { RunFacts } from '../src/protocol/search-attributes.ts';
 import type { RunRecords } from '../src/records/run-records.ts';
 import { activityOutcome } from './failures.ts';
 
@@ -34,6 +35,8 @@ export interface LinkState {
   divergedAt: number | undefined;
   pinned: number | undefined;
   settled: boolean;
+  /** What the run can be found by, if that has changed. */
+  facts: RunFacts | undefined;
 }
 
 export class LoopLink {
@@ -142,7 +145,7 @@ export class LoopLink {
    * the answer took account of (`took`), not by what is known when it comes, so that a replay, which may know of them
    * before, does the same.
    */
-  async advance({ inFlight, open, divergedAt, pinned, settled }: LinkState): Promise<Advance> {
+  async advance({ inFlight, open, divergedAt, pinned, settled, facts }: LinkState): Promise<Advance> {
     const builds = this.epoch === undefined || this.isLost();
     const from = builds ? 0 : this.from;
     const { agent, chain, input, records, inbox, idempotencyKey } = this.#options;
@@ -159,6 +162,7 @@ export class LoopLink {
       acts: this.wantsMore ? this.#actsAsked : 0,
       ...(inbox.count > 0 && { messages: inbox.count }),
       settled,
+      ...(facts && { facts, ...(!builds && !this.isDue() && { noteFacts: true as const }) }),
       ...this.#task(),
       ...(builds
         ? {
