@@ -55,7 +55,7 @@ test('the command adds what is missing, and says what was there', async () => {
   const addKeyword = async (name: string) =>
     await operatorService.addSearchAttributes({
       namespace: fresh,
-      searchAttributes: { [name]: INDEXED_VALUE_TYPES.KEYWORD },
+      searchAttributes: Object.fromEntries([[name, INDEXED_VALUE_TYPES.KEYWORD]]),
     });
   await addKeyword(AGENT_TOKENS.name);
   const register = async () => await command('register-search-attributes', '--namespace', fresh);
