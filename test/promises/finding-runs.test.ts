@@ -149,7 +149,11 @@ test('a long run tells what it has spent every 20 turns, and as it ends', async 
   await stage.spawn();
   const handle = await stage.start('chat', { id: 'long', turns: 45 });
   await handle.result();
-  expect(await upserts(handle)).toBe(4);
+  const told = eventsOf(await chainOf(handle), 'upsertWorkflowSearchAttributes').map((event) => {
+    const { searchAttributes } = event.upsertWorkflowSearchAttributesEventAttributes!;
+    return Number(Buffer.from(searchAttributes!.indexedFields![AGENT_TOKENS.name]!.data!).toString());
+  });
+  expect(told).toEqual([0, 20, 40, 45].map((turns) => turns * 1_100));
   await finds(`AgentName = 'chat' AND AgentTokens = ${45 * 1_100}`, handle.workflowId);
   await assertReplays(await chainOf(handle));
 });
