@@ -156,7 +156,7 @@ class AgentRun {
         if (await this.#restarts(got.end)) continue;
         return await this.#finish(got.end);
       }
-      this.#link.quiet = false;
+      if (!got.noted) this.#link.quiet = false;
       if (this.#wasSettled && got.steps?.every(waitsLong)) this.#budget.giveBack();
       this.#describe();
       // A poke and an answer that come together are two answers of the loop in one task; so large a step needs its own.
@@ -171,16 +171,11 @@ class AgentRun {
     const { maxOutputTokens } = this.#budget;
     const ahead = this.#link.takeAhead();
     const settled = this.#isSettled();
-    const got =
-      ahead ??
-      (await this.#link.advance({
-        inFlight,
-        open,
-        divergedAt,
-        pinned: this.#pinned,
-        maxOutputTokens,
-        settled,
-      }));
+    const { news: facts } = this.#doors.attributes;
+    const pinned = this.#pinned;
+    const state = { inFlight, open, divergedAt, pinned, maxOutputTokens, settled, facts };
+    const got = ahead ?? (await this.#link.advance(state));
+    this.#doors.attributes.note(ahead ? facts : got.took?.facts);
     // As the answer has it, not as it is by now: a replay may know of events that came meanwhile before it, or after it.
     // Histories of before it was asked have none.
     const guess = () => this.#records.size === this.#link.from && this.#steps.onlyWait();
@@ -198,7 +193,7 @@ class AgentRun {
 
   async #untilDue(): Promise<void> {
     const link = this.#link;
-    const due = () => link.isDue() || (this.#draining && this.#isSettled());
+    const due = () => link.isDue() || this.#doors.attributes.isDue || (this.#draining && this.#isSettled());
     if (link.cancelSent) {
       const more = await wf.condition(due, CANCEL_GRACE);
       if (more || this.#steps.size > 0) return;
@@ -237,6 +232,7 @@ class AgentRun {
     await wf.condition(() => this.#doors.allSaid, TELL_GRACE);
     const grace = this.#link.cancelling ? CANCEL_GRACE : EFFECTS_GRACE;
     await wf.condition(() => !mustEnd.some((key) => this.#steps.has(key)), grace);
+    if (mustEnd.length > 0) this.#doors.attributes.end(true);
     await this.#traceArrived();
     if (this.#link.cancelling) throw new wf.CancelledFailure('The run was cancelled.');
     if (end.failure) throw applicationFailure(end.failure);
@@ -265,6 +261,7 @@ class AgentRun {
     const bytes = jsonBytes(carry);
     const limit = this.#link.settings.storesPayloads ? MAX_STORED_CARRY_BYTES : MAX_CARRY_BYTES;
     if (bytes > limit) return this.#tooLargeToContinue(bytes, limit);
+    this.#doors.attributes.handOver();
     await this.#link.leave();
     this.#body.cancel();
     await wf.continueAsNew<typeof agentRun>(this.#input, carry);

@@ -31,6 +31,7 @@ import type { LoopLink } from './loop-link.ts';
 import { NestedRuns, shielded } from './nested-runs.ts';
 import { handleSignal } from './raw-signals.ts';
 import type { RunBudget } from './run-budget.ts';
+import { SearchAttributes } from './search-attributes.ts';
 
 export interface DoorsOptions {
   approvals: Approvals;
@@ -48,6 +49,7 @@ export interface DoorsOptions {
 
 export class Doors {
   readonly nested: NestedRuns;
+  readonly attributes: SearchAttributes;
   readonly #options: DoorsOptions;
   readonly #here: Pick<Door, 'workflowId' | 'runId'>;
 
@@ -55,16 +57,23 @@ export class Doors {
     this.#options = options;
     const { workflowId, runId } = wf.workflowInfo();
     this.#here = { workflowId, runId };
-    const { link, nesting, changed, spending, budget } = options;
+    const { link, nesting, changed, spending, budget, approvals } = options;
+    const waits = () => ({ approvals: this.approvals, questions: this.questions });
     this.nested = new NestedRuns({
       link,
       spending,
       budget,
       nesting,
       here: this.#here,
-      waiting: () => ({ approvals: this.approvals, questions: this.questions }),
+      waiting: waits,
       changed,
       refused: (signal, reason) => this.#refuse(signal, reason),
+    });
+    this.attributes = new SearchAttributes({
+      link,
+      spending,
+      waiting: waits,
+      changes: () => approvals.changes + this.nested.waits.changes,
     });
   }
 
@@ -143,6 +152,7 @@ export class Doors {
   /** The run is over: what nobody has read, nobody will. */
   close(): void {
     this.nested.noteEnd();
+    this.attributes.end();
     for (const { text } of this.#options.inbox.close())
       this.#refuse(message.name, `the run ended and nobody had read it: "${clip(text)}"`);
   }

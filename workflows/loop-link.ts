@@ -2,6 +2,7 @@
 import * as wf from '@temporalio/workflow';
 import type { Advance, AdvanceInput, Ahead, RunSettings } from '../src/protocol/advance.ts';
 import { ADVANCE, AWAIT_LOOP, BUILD_SIGNAL, LOCAL_INPUT, POKE_SIGNAL } from '../src/protocol/names.ts';
+import type { RunFacts } from '../src/protocol/search-attributes.ts';
 import type { RunRecords } from '../src/records/run-records.ts';
 import { activityOutcome } from './failures.ts';
 
@@ -35,6 +36,8 @@ export interface LinkState {
   pinned: number | undefined;
   maxOutputTokens: number | undefined;
   settled: boolean;
+  /** What the run can be found by, if that has changed. */
+  facts: RunFacts | undefined;
 }
 
 export class LoopLink {
@@ -143,14 +146,8 @@ export class LoopLink {
    * the answer took account of (`took`), not by what is known when it comes, so that a replay, which may know of them
    * before, does the same.
    */
-  async advance({
-    inFlight,
-    open,
-    divergedAt,
-    pinned,
-    maxOutputTokens,
-    settled,
-  }: LinkState): Promise<Advance> {
+  async advance(state: LinkState): Promise<Advance> {
+    const { inFlight, open, divergedAt, pinned, maxOutputTokens, settled, facts } = state;
     const builds = this.epoch === undefined || this.isLost();
     const from = builds ? 0 : this.from;
     const { agent, chain, input, records, inbox, idempotencyKey } = this.#options;
@@ -167,6 +164,7 @@ export class LoopLink {
       acts: this.wantsMore ? this.#actsAsked : 0,
       ...(inbox.count > 0 && { messages: inbox.count }),
       settled,
+      ...(facts && { facts, ...(!builds && !this.isDue() && { noteFacts: true as const }) }),
       ...this.#task(),
       ...(builds
         ? {

@@ -1,14 +1,12 @@
 import { writeFile } from 'node:fs/promises';
-import { Client, Connection } from '@temporalio/client';
 import { Command } from 'commander';
 import { collectReport } from '../report/collect.ts';
 import { pageOf } from '../report/page.ts';
 import { viewOf } from '../report/view.ts';
 import { say } from './say.ts';
+import { connected, type ServerOptions, withServer } from './server.ts';
 
-interface ReportOptions {
-  address: string;
-  namespace: string;
+interface ReportOptions extends ServerOptions {
   runId?: string;
   out?: string;
   ui?: string;
@@ -18,8 +16,7 @@ interface ReportOptions {
 
 /** `temporal-agents report <workflow-id>`: writes what a run and those below it did as one file of HTML. */
 export function reportCommand(): Command {
-  const { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } = process.env;
-  return new Command('report')
+  const command = new Command('report')
     .description(
       'Writes what a run, and the runs below it, did and spent as one file of HTML. A worker of the agent must run.',
     )
@@ -27,41 +24,25 @@ export function reportCommand(): Command {
     .option('--run-id <id>', 'one run of the workflow id; else the last')
     .option('-o, --out <file>', 'where to; else <workflow-id>.html, "-" for standard output')
     .option('--ui <url>', "where Temporal's UI is, to link to it, such as http://localhost:8233")
-    .option('--timeout <seconds>', 'how long a worker may take to answer', '20')
-    .option('--address <host:port>', 'of the server', address ?? 'localhost:7233')
-    .option('--namespace <name>', 'of the workflow', namespace ?? 'default')
-    .action(writeReport);
+    .option('--timeout <seconds>', 'how long a worker may take to answer', '20');
+  return withServer(command).action(writeReport);
 }
 
 async function writeReport(workflowId: string, options: ReportOptions): Promise<void> {
-  const { address, namespace, runId } = options;
+  const { runId } = options;
   const ui = options.ui === undefined ? undefined : webAddress(options.ui);
   const timeoutMs = Number(options.timeout) * 1_000;
   if (!(timeoutMs > 0)) throw new Error(`Cannot wait ${options.timeout} seconds. Give a number above 0.`);
-  const connection = await connect(address);
-  try {
-    const client = new Client({ connection, namespace });
-    const tree = await collectReport(client, workflowId, { runId, timeoutMs });
-    const page = pageOf(viewOf(tree, Date.now(), ui));
-    const file = options.out ?? `${workflowId.replaceAll(/[^\w.-]/g, '_').slice(0, 200)}.html`;
-    if (file === '-') process.stdout.write(page);
-    else {
-      await writeFile(file, page);
-      say(`${file}: ${tree.report.total} steps, ${Buffer.byteLength(page)} bytes\n`);
-    }
-  } finally {
-    await connection.close();
-  }
-}
-
-async function connect(address: string): Promise<Connection> {
-  try {
-    return await Connection.connect({ address });
-  } catch (error) {
-    const why = (error as Error).message.split('\n', 1)[0];
-    throw new Error(`Cannot reach a Temporal server at ${address}: ${why}. Say where it is with --address.`, {
-      cause: error,
-    });
+  const tree = await connected(
+    options,
+    async (client) => await collectReport(client, workflowId, { runId, timeoutMs }),
+  );
+  const page = pageOf(viewOf(tree, Date.now(), ui));
+  const file = options.out ?? `${workflowId.replaceAll(/[^\w.-]/g, '_').slice(0, 200)}.html`;
+  if (file === '-') process.stdout.write(page);
+  else {
+    await writeFile(file, page);
+    say(`${file}: ${tree.report.total} steps, ${Buffer.byteLength(page)} bytes\n`);
   }
 }
 

@@ -6,13 +6,15 @@ import type { Agent } from '../agent.ts';
 import { NO_BLOBS } from '../blobs/blob-codec.ts';
 import type { RunStorage } from '../blobs/run-storage.ts';
 import type { Prices } from '../prices/prices.ts';
-import type { Advance, AdvanceInput, Ahead, RunSettings, Took, WatchResult } from '../protocol/advance.ts';
+import type { Advance, AdvanceInput, Ahead, RunSettings, WatchResult } from '../protocol/advance.ts';
 import { MAX_DEATHS } from '../protocol/limits.ts';
 import { BUILD_SIGNAL } from '../protocol/names.ts';
 import type { StepRecord } from '../protocol/step.ts';
 import { keepLoop, type Kept } from './keep-loop.ts';
+import { knownAttributes } from './known-attributes.ts';
 import type { Loop } from './loop.ts';
 import { RunningCalls } from './running-calls.ts';
+import { took } from './took.ts';
 import { currentTask, type CurrentTask, failingSince, type RunContact } from './workflow-task.ts';
 
 /** Patience with a loop that asks nothing, in milliseconds: beside other things in flight, and alone. */
@@ -127,6 +129,7 @@ export class LoopHost {
       if (loop) this.#drop(loop, 'the run goes on as a new one');
       return {};
     }
+    if (input.noteFacts) return { noted: true, took: took(input) };
     const read = await this.#readRecords(contact, input);
     if ('unable' in read) return read;
     let built: Advance['built'];
@@ -161,7 +164,7 @@ export class LoopHost {
     }
     const got = await loop.next(input.seen, patience(input));
     if (loop.dropped) return { lost: 'dropped' };
-    return { ...(built && { built }), took: took(input), ...got };
+    return { ...(built && { built }), took: took(input, built), ...got };
   }
 
   /** The records with what is kept in the blob store, unless the loop here has had them. */
@@ -261,7 +264,9 @@ export class LoopHost {
     // An earlier attempt of this task may have died of this very loop. Leave a trace before trying.
     const traced = (input.deaths || attempt > 1) && (await tellBuild(contact, loop.epoch));
     this.#makeRoom();
-    const settings = this.#settingsOf(input.agent);
+    const searchAttributes = await knownAttributes(contact, attempt);
+    const known = searchAttributes.length > 0 && { searchAttributes };
+    const settings = { ...this.#settingsOf(input.agent), ...known };
     return { built: { epoch: loop.epoch, host: this.queue, settings, ...(traced && { traced }) } };
   }
 
@@ -274,18 +279,6 @@ export class LoopHost {
   #refuse(failure: { name: string; message: string }): Advance {
     return { built: { epoch: 'none', host: this.queue }, end: { failure, final: true } };
   }
-}
-
-function took({ from, records, pokes, acts, messages, settled, cancel }: AdvanceInput): Took {
-  const had = from + records.length;
-  return {
-    ...(had > 0 && { records: had }),
-    ...(pokes > 0 && { pokes }),
-    ...(acts > 0 && { acts }),
-    ...(messages && { messages }),
-    ...(settled !== undefined && { settled }),
-    ...(cancel && { cancel }),
-  };
 }
 
 function patience({ inFlight, records, acts }: AdvanceInput): number {

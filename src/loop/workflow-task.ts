@@ -6,6 +6,9 @@ import { tsToMs } from '@temporalio/common/lib/time.js';
 /** `temporal.api.enums.v1.PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_SCHEDULED`: no worker has it yet. */
 const SCHEDULED = 1;
 
+/** `temporal.api.enums.v1.WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_BAD_SEARCH_ATTRIBUTES`. */
+const BAD_SEARCH_ATTRIBUTES = 23;
+
 /** Connections to servers that were seen to tell of a run's task. */
 const tellsOfTasks = new WeakSet<object>();
 
@@ -79,6 +82,18 @@ export async function failingSince(contact: RunContact): Promise<number> {
     if (event.workflowTaskFailedEventAttributes) since = tsToMs(event.eventTime);
   }
   return since;
+}
+
+/**
+ * The server refused the run's last task because of its search attributes: they were removed, or some of its parts do not
+ * know yet that they were added.
+ */
+export async function refusedAttributes(contact: RunContact): Promise<boolean> {
+  for (const event of await lastEvents(contact)) {
+    if (event.workflowTaskCompletedEventAttributes) return false;
+    if (Number(event.workflowTaskFailedEventAttributes?.cause) === BAD_SEARCH_ATTRIBUTES) return true;
+  }
+  return false;
 }
 
 /** The last events of a run, last first. */

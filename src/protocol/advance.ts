@@ -2,6 +2,7 @@
 import type { Duration, RetryPolicy } from '@temporalio/common';
 import type { Allowance, AllowanceReport, BudgetCarry, BudgetLimits } from './budget.ts';
 import type { AHEAD, LOCAL_INPUT } from './names.ts';
+import type { RunFacts } from './search-attributes.ts';
 import type { Message, PendingApproval, PendingQuestion, Refusal, SentDecision } from './signals.ts';
 import type { AnswerBlob, CachedFrom, Step, StepFailure, StepRecord } from './step.ts';
 import type { Spent, Usage } from './usage.ts';
@@ -51,6 +52,10 @@ export interface AdvanceInput {
   messages?: number;
   /** Nothing is in flight but what can be asked again, and nobody waits to hear something. */
   settled?: boolean;
+  /** What the run can be found by, if that has changed. */
+  facts?: RunFacts;
+  /** The run only says that: it has nothing for the loop, and wants nothing of it. */
+  noteFacts?: true;
   /** At a build, of a tool that suspends: the idempotency key of its call. */
   idempotencyKey?: string;
   /** The run is cancelled: tell the loop. */
@@ -74,6 +79,8 @@ export interface RunSettings {
   watchForMs?: number;
   /** Where prices are from. */
   priceTable?: string;
+  /** Search attributes that the server has, of those that a run can set. */
+  searchAttributes?: string[];
   /** Payloads of any size are kept outside the history. */
   storesPayloads?: true;
   /** Records at which the run continues as new, if sooner than the server suggests; for tests. */
@@ -90,6 +97,8 @@ export interface Took {
   acts?: number;
   messages?: number;
   settled?: boolean;
+  /** Of a build only if the server has search attributes. */
+  facts?: RunFacts;
   cancel?: true;
 }
 
@@ -99,6 +108,8 @@ export interface Advance {
   again?: true;
   /** With `again`: so many answers came at once that the server ended the task; keep fewer steps in flight. */
   crowded?: true;
+  /** The run only wanted that to be known: the loop was not asked. */
+  noted?: true;
   /** This process has no loop that is where the run is; why. */
   lost?: string;
   /** This process cannot build the loop as it is set up; why. Fails the workflow task, not the run. */
@@ -210,7 +221,7 @@ export interface ApprovalsCarry {
       name?: string;
       argumentsHash?: string;
       decision?: Decision;
-      open?: Omit<PendingApproval, 'id' | 'input' | 'withdrawn'>;
+      open?: Omit<PendingApproval, 'id' | 'input' | 'escalated' | 'withdrawn'>;
       /** It is a question: its schema. */
       answer?: Record<string, unknown>;
       /** Others were asked, and this is what happens when they do not decide in time. */

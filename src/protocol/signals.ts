@@ -146,6 +146,8 @@ export interface Pending {
   onTimeout?: 'reject' | 'approve' | 'escalate';
   /** Whom it concerns; anybody may answer. */
   audience?: string;
+  /** Nobody decided in time, and others were asked. */
+  escalated?: true;
   /** The run below this one in which it waits; it may be answered here or there. */
   workflowId?: string;
   /** The present loop has not asked for it (its code changed, or it is not alive): an answer waits until it does. */

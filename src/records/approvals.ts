@@ -11,7 +11,7 @@ import type { StepApproval } from '../protocol/step.ts';
 import { clip, whyUnfit } from './refusals.ts';
 import { jsonBytes } from './run-records.ts';
 
-interface Asked extends Omit<PendingApproval, 'withdrawn'> {
+interface Asked extends Omit<PendingApproval, 'withdrawn' | 'escalated'> {
   waiting: boolean;
   answer?: Record<string, unknown>;
   escalate?: StepApproval['escalate'];
@@ -35,6 +35,8 @@ export class Approvals {
   readonly #minted: Map<string, number>;
   readonly #asked = new Map<string, Asked>();
   readonly refused: RefusedSignal[] = [];
+  /** How often what waits has changed. */
+  changes = 0;
 
   constructor(carry?: ApprovalsCarry, path = '') {
     this.#path = path;
@@ -76,6 +78,7 @@ export class Approvals {
       this.#asked.set(key, { ...before, ...still, waiting: !before.decision });
       return before.expiresAt;
     }
+    if (!before) this.changes++;
     this.#asked.set(key, {
       id: before?.id ?? this.mint(request.name),
       ...shown,
@@ -91,6 +94,7 @@ export class Approvals {
   expire(key: string, at: number): number | undefined {
     const asked = this.#asked.get(key);
     if (!asked || asked.decision || !asked.waiting) return undefined;
+    this.changes++;
     if (asked.escalate) return escalate(asked, at);
     const approved = asked.onTimeout === 'approve';
     asked.decision = {
@@ -112,7 +116,9 @@ export class Approvals {
   /** The step no longer waits: it has its decision and starts, or nobody wants its answer. */
   close(key: string): void {
     const asked = this.#asked.get(key);
-    if (asked) asked.waiting = false;
+    if (!asked) return;
+    if (asked.waiting) this.changes++;
+    asked.waiting = false;
   }
 
   /** Keeps a refusal, to be shown. */
@@ -138,6 +144,7 @@ export class Approvals {
       ...(door && { door }),
     };
     asked.waiting = false;
+    this.changes++;
     return { id: asked.id };
   }
 
@@ -166,7 +173,7 @@ export class Approvals {
     return {
       minted: [...this.#minted],
       asked: [...this.#asked].map(([key, asked]) => {
-        const { id, ...open } = shownOf(asked);
+        const { id, escalated: _escalated, ...open } = shownOf(asked);
         return [
           key,
           {
@@ -277,6 +284,7 @@ function shownOf(asked: Omit<Asked, 'waiting'>) {
     ...(expiresAt !== undefined && { expiresAt }),
     ...(onTimeout && { onTimeout }),
     ...(audience !== undefined && { audience }),
+    ...(asked.escalated && { escalated: true as const }),
     ...(argumentsHash !== undefined && { argumentsHash }),
     ...(edit && { edit }),
   };

@@ -2,6 +2,7 @@ import type { NestedDecision, NestedOutcome, NestedReport } from '../protocol/ad
 import type { Pending, PendingApproval, PendingQuestion } from '../protocol/signals.ts';
 import type { Spent } from '../protocol/usage.ts';
 import { approvalIn, doorKey, listOf, outcomeIn, questionIn, spentIn } from './read-report.ts';
+import { marksOf, sameMarks } from './run-facts.ts';
 import { clip } from './refusals.ts';
 
 /** More is not shown above: a report is one signal. */
@@ -18,6 +19,9 @@ export class NestedWaits {
   /** Decisions that were handed down and of which nothing was heard, by id. */
   readonly #handedDown = new Map<string, NestedDecision & { child: string }>();
 
+  /** How often what waits has changed. */
+  changes = 0;
+
   /** A child is started; its ids begin with this. */
   started(child: string, path: string): void {
     this.#children.set(child, { path });
@@ -25,6 +29,8 @@ export class NestedWaits {
 
   /** A child is over. Answers the decisions that it had been given and said nothing of. */
   ended(child: string): NestedDecision[] {
+    const { report } = this.#children.get(child) ?? {};
+    if (report && report.approvals.length + report.questions.length > 0) this.changes++;
     this.#children.delete(child);
     const lost = [...this.#handedDown].filter(([, decision]) => decision.child === child);
     for (const [id] of lost) this.#handedDown.delete(id);
@@ -39,6 +45,7 @@ export class NestedWaits {
     const below = (pending: Pending) => pending.id.startsWith(known.path);
     const outcomes = listOf(given['outcomes']).flatMap(outcomeIn);
     const spent = spentIn(given['spent']);
+    const before = marksOf(known.report ?? { approvals: [], questions: [] });
     known.report = {
       child,
       ...(spent && { spent }),
@@ -46,6 +53,7 @@ export class NestedWaits {
       questions: listOf(given['questions']).flatMap(questionIn).filter(below),
       outcomes: [],
     };
+    if (!sameMarks(before, marksOf(known.report))) this.changes++;
     return outcomes.filter((outcome) => this.takeBack(outcome, child));
   }
 
@@ -60,6 +68,7 @@ export class NestedWaits {
       const isIt = doorKey(decision.door) === doorKey(door) && child === (child && decision.child);
       if (!isIt) continue;
       this.#handedDown.delete(id);
+      this.changes++;
       return decision;
     }
     return undefined;
@@ -78,6 +87,7 @@ export class NestedWaits {
   /** A decision goes down: until something is heard of it, there is nothing to decide here. */
   handDown(child: string, decision: NestedDecision): void {
     this.#handedDown.set(decision.sent.id!, { ...decision, child });
+    this.changes++;
   }
 
   /** Whether the decision of this id is on its way down. */

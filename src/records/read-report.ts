@@ -105,7 +105,7 @@ function isCount(value: unknown): boolean {
 }
 
 function pendingIn(given: Fields): Pending | undefined {
-  const { id, prompt, askedAt, expiresAt, onTimeout, withdrawn } = given;
+  const { id, prompt, askedAt, expiresAt, onTimeout, escalated, withdrawn } = given;
   if (typeof id !== 'string' || typeof prompt !== 'string' || !isTime(askedAt)) return undefined;
   return {
     id,
@@ -115,6 +115,7 @@ function pendingIn(given: Fields): Pending | undefined {
     ...(isOnTimeout(onTimeout) && { onTimeout }),
     ...text(given, 'audience'),
     ...text(given, 'workflowId'),
+    ...(escalated === true && { escalated }),
     ...(withdrawn === true && { withdrawn }),
   };
 }

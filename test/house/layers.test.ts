@@ -71,7 +71,7 @@ const LAYERS: Layer[] = [
   {
     files: within('src/cli'),
     may: ({ of }) =>
-      within('src/cli', 'src/report').test(of) ||
+      within('src/cli', 'src/report', 'src/protocol').test(of) ||
       isNode(of) ||
       isPackage(of, '@temporalio/client', 'commander'),
   },

@@ -34,12 +34,14 @@ export interface Scene extends AsyncDisposable {
 export interface SceneOptions extends Pick<WorkerProcessOptions, 'plugin' | 'worker' | 'env'> {
   /** What the provider says. @default the last message, after the milliseconds that it names */
   script?: ProviderScript;
+  /** @default 'default' */
+  namespace?: string;
 }
 
 /** @param fixture name of a module in `test/fixtures` */
 export async function scene(
   fixture: string,
-  { script = echo, plugin, worker, env }: SceneOptions = {},
+  { script = echo, namespace = 'default', plugin, worker, env }: SceneOptions = {},
 ): Promise<Scene> {
   const taskQueue = unique(fixture);
   const toolsQueue = `${taskQueue}-tools`;
@@ -51,7 +53,7 @@ export async function scene(
       taskQueue,
       module: new URL(`../fixtures/${fixture}.ts`, import.meta.url).href,
       plugin: { ...QUICK_PLUGIN, ...plugin },
-      worker: { ...QUICK_WORKER, ...worker },
+      worker: { ...QUICK_WORKER, namespace, ...worker },
       ...options,
       env: { EFFECTS: log, PROVIDER_URL: provider.url, TOOLS_QUEUE: toolsQueue, ...env, ...options.env },
     });
@@ -65,7 +67,9 @@ export async function scene(
     spawn,
     spawnTools: async () => await spawn({ taskQueue: toolsQueue, toolsOnly: true }),
     start: async (agent, input, workflowId = unique(agent)) =>
-      await (await client()).workflow.start(agent, { taskQueue, workflowId, args: [input], ...QUICK_START }),
+      await (
+        await client(namespace)
+      ).workflow.start(agent, { taskQueue, workflowId, args: [input], ...QUICK_START }),
     asked: (text) => provider.requests.filter(({ body }) => JSON.stringify(body).includes(text)).length,
     tally: () => tally(log),
     effects: () => effects(log),

@@ -10,6 +10,7 @@ import {
   makeGrpcRetryInterceptor,
   type WorkflowHandle,
 } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { temporal } from '@temporalio/proto';
 
@@ -44,7 +45,8 @@ const countCalls: Interceptor = (options, next) => {
 
 let connected: Promise<Client> | undefined;
 
-export async function client(): Promise<Client> {
+/** @param namespace @default 'default' */
+export async function client(namespace?: string): Promise<Client> {
   // Histories of the larger tests do not fit the 4 MB that gRPC takes by default.
   const channelArgs = { 'grpc.max_receive_message_length': 64 * 1024 * 1024 };
   connected ??= Connection.connect({
@@ -52,7 +54,8 @@ export async function client(): Promise<Client> {
     channelArgs,
     interceptors: [countCalls, makeGrpcRetryInterceptor(defaultGrpcRetryOptions())],
   }).then((connection) => new Client({ connection }));
-  return await connected;
+  const { connection } = await connected;
+  return namespace === undefined ? await connected : new Client({ connection, namespace });
 }
 
 /** Lets the test file's process end; fails if a test left calls behind that nobody awaits. */
@@ -60,6 +63,16 @@ export async function closeClient(): Promise<void> {
   const left = [...underWay];
   await (await connected)?.connection.close();
   if (left.length > 0) throw new Error(`Calls were still under way:\n${left.join('\n')}`);
+}
+
+/** A namespace that the server did not have, once it can be used. */
+export async function newNamespace(): Promise<string> {
+  const namespace = unique('namespace');
+  const { workflowService, workflow } = await client(namespace);
+  const workflowExecutionRetentionPeriod = msToTs('1 day');
+  await workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
+  await until(async () => await workflow.count().catch(() => undefined), namespace);
+  return namespace;
 }
 
 let names = 0;
@@ -94,7 +107,7 @@ export async function until<T>(
 
 /** Histories of all runs of a chain, first to last. */
 export async function chainOf(handle: WorkflowHandle & { firstExecutionRunId?: string }): Promise<History[]> {
-  const { workflow } = await client();
+  const { client: workflow } = handle;
   const histories: History[] = [];
   let runId: string | undefined =
     handle.firstExecutionRunId ??

@@ -1,28 +1,12 @@
 /** The report of a run as a file, by the command line, in a browser. */
-import { execFile } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
+import { pathToFileURL } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { launchBrowser } from '../kit/browser.ts';
+import { command } from '../kit/command.ts';
 import { scene } from '../kit/scene.ts';
-import { address } from '../kit/temporal.ts';
-
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-const flags = ['--conditions=@temporal-agents/source', '--disable-warning=ExperimentalWarning'];
-
-async function command(...words: string[]): Promise<{ stdout: string; stderr: string; code: number }> {
-  const env = { ...process.env, TEMPORAL_ADDRESS: address() };
-  try {
-    const done = await promisify(execFile)(process.execPath, [...flags, main, ...words], { env });
-    return { ...done, code: 0 };
-  } catch (error) {
-    const { stdout, stderr, code } = error as { stdout: string; stderr: string; code: number };
-    return { stdout, stderr, code };
-  }
-}
 
 test('is written by one command, and shows the run and those below it in a browser', async () => {
   await using stage = await scene('spending-agents');
