@@ -133,7 +133,12 @@ export class LoopLink {
    */
   async mayAct(): Promise<void> {
     const ask = this.wantsToAct();
-    await wf.condition(() => this.#actsGranted >= ask);
+    await wf.condition(() => this.mayActOn(ask));
+  }
+
+  /** Whether an answer of the loop took account of this ask. */
+  mayActOn(ask: number): boolean {
+    return this.#actsGranted >= ask;
   }
 
   /** The run is over: whatever still wants to act may. */

@@ -40,9 +40,12 @@ export class NestedRuns {
   #outcomes: NestedOutcome[] = [];
   /** Who waits for what becomes of a decision below, by its door. */
   readonly #awaited = new Map<string, (outcome: NestedOutcome) => void>();
-  /** What the parent knows to wait here, and whether it is to be told. */
-  #told = '';
-  #mustTell = false;
+  /** What waited here when the parent was last to be told. */
+  #noted = '';
+  /** What it last wanted of its parent's budget. */
+  #wanted = '';
+  /** The run's asks to tell it: one for each change, so that as often as it is asked it is told, in whatever order things come. */
+  #untold: number[] = [];
   #telling = false;
   /** The parent cannot be told anything any more. */
   #orphaned = false;
@@ -84,20 +87,21 @@ export class NestedRuns {
 
   /** What waits has changed: the parent is told, if it is not what it knows. */
   noteChange(waiting: AllThatWaits): void {
-    if (this.#hasParent && !this.#orphaned && this.#summaryOf(waiting) !== this.#told) this.#mustTell = true;
+    const summary = this.#summaryOf(waiting);
+    if (summary !== this.#noted) this.#mustTell();
+    this.#noted = summary;
   }
 
   /** The run is over: the parent is told what it has spent. */
   noteEnd(): void {
     const { budget, spending } = this.#options;
     budget.giveBack(true);
-    if (this.#hasParent && !this.#orphaned && (spending.all.turns > 0 || budget.report()))
-      this.#mustTell = true;
+    if (spending.all.turns > 0 || budget.report()) this.#mustTell();
   }
 
   /** The parent knows all that it is to know. */
   get allTold(): boolean {
-    return !this.#mustTell && !this.#telling;
+    return this.#untold.length === 0 && !this.#telling;
   }
 
   handDown(child: string, decision: NestedDecision): void {
@@ -114,7 +118,11 @@ export class NestedRuns {
   tellOutcome(outcome: NestedOutcome): void {
     if (!this.#hasParent || this.#orphaned) return;
     this.#outcomes.push(outcome);
-    this.#mustTell = true;
+    this.#mustTell();
+  }
+
+  #mustTell(): void {
+    if (this.#hasParent && !this.#orphaned) this.#untold.push(this.#options.link.wantsToAct());
   }
 
   async #handDown(child: string, decision: NestedDecision): Promise<void> {
@@ -147,13 +155,13 @@ export class NestedRuns {
   async #tellParent(): Promise<void> {
     const parent = wf.getExternalWorkflowHandle(wf.workflowInfo().parent!.workflowId);
     while (!this.#orphaned) {
-      await wf.condition(() => this.#mustTell);
+      await wf.condition(() => this.#untold.length > 0);
       this.#telling = true;
       try {
-        await this.#options.link.mayAct();
-        this.#mustTell = false;
-        const waiting = this.#options.waiting();
-        this.#told = this.#summaryOf(waiting);
+        const { link, waiting: waits } = this.#options;
+        await wf.condition(() => link.mayActOn(this.#untold[0]!));
+        this.#untold = this.#untold.filter((ask) => !link.mayActOn(ask));
+        const waiting = waits();
         const outcomes = this.#outcomes.splice(0);
         const { here, spending, budget } = this.#options;
         const allowance = budget.report();
@@ -163,7 +171,7 @@ export class NestedRuns {
       } catch {
         // The parent is over.
         this.#orphaned = true;
-        this.#mustTell = false;
+        this.#untold = [];
       }
       this.#telling = false;
     }
@@ -175,9 +183,10 @@ export class NestedRuns {
       ({ id, audience = '', expiresAt = '' }) => `${id} ${expiresAt} ${audience}`,
     );
     const { returned, wants, grants } = this.#options.budget.report() ?? {};
-    if (wants || (returned && isSome(returned)))
-      waiting.push(JSON.stringify([returned, wants, wants && grants]));
-    return waiting.join('\n');
+    // That it wants nothing any more follows from the grant.
+    if (wants) this.#wanted = JSON.stringify([wants, grants]);
+    waiting.push(this.#wanted, returned && isSome(returned) ? JSON.stringify(returned) : '');
+    return waiting.filter(Boolean).join('\n');
   }
 }
 

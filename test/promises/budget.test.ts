@@ -4,7 +4,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { approve, type Budget, message, reject, report, resume, usage, waiting } from '../../src/index.ts';
 import type { ProviderScript } from '../../src/testing/index.ts';
 import { type Scene, scene } from '../kit/scene.ts';
-import { assertReplays, chainOf, client, unique, until } from '../kit/temporal.ts';
+import { assertReplays, chainOf, client, eventsOf, unique, until } from '../kit/temporal.ts';
 import { QUICK_START } from '../kit/workers.ts';
 
 /** A cent a token out, nothing in: a turn may cost 10 cents and costs 8. */
@@ -135,6 +135,10 @@ test('four children at once share what is left, a breach asks, and raising it go
   await handle.signal(approve, { id: 'budget-1', arguments: { usd: 1 } });
   expect(await handle.result()).toEqual([3, 3, 3, 3]);
   expect(stage.provider.requests).toHaveLength(7 + 12);
+  // Each child reports as it ends, and once for each time that it is granted more; the person is one more.
+  const histories = await chainOf(handle);
+  const grants = eventsOf(histories, 'signalExternalWorkflowExecutionInitiated').length;
+  expect(eventsOf(histories, 'workflowExecutionSignaled')).toHaveLength(4 + grants + 1);
   const { own, children, budget } = await handle.query(usage);
   expect([own.turns, children.turns]).toEqual([7, 12]);
   expect(budget).toMatchObject({
