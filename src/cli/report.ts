@@ -6,6 +6,9 @@ import { pageOf } from '../report/page.ts';
 import { viewOf } from '../report/view.ts';
 import { say } from './say.ts';
 
+/** How long a server may take to be reached; milliseconds. */
+const CONNECT_MS = 10_000;
+
 interface ReportOptions {
   address: string;
   namespace: string;
@@ -27,7 +30,7 @@ export function reportCommand(): Command {
     .option('--run-id <id>', 'one run of the workflow id; else the last')
     .option('-o, --out <file>', 'where to; else <workflow-id>.html, "-" for standard output')
     .option('--ui <url>', "where Temporal's UI is, to link to it, such as http://localhost:8233")
-    .option('--timeout <seconds>', 'how long a worker may take to answer', '20')
+    .option('--timeout <seconds>', 'how long the server and a worker may take to answer', '20')
     .option('--address <host:port>', 'of the server', address ?? 'localhost:7233')
     .option('--namespace <name>', 'of the workflow', namespace ?? 'default')
     .action(writeReport);
@@ -38,7 +41,7 @@ async function writeReport(workflowId: string, options: ReportOptions): Promise<
   const ui = options.ui === undefined ? undefined : webAddress(options.ui);
   const timeoutMs = Number(options.timeout) * 1_000;
   if (!(timeoutMs > 0)) throw new Error(`Cannot wait ${options.timeout} seconds. Give a number above 0.`);
-  const connection = await connect(address);
+  const connection = await connect(address, timeoutMs);
   try {
     const client = new Client({ connection, namespace });
     const tree = await collectReport(client, workflowId, { runId, timeoutMs });
@@ -54,9 +57,9 @@ async function writeReport(workflowId: string, options: ReportOptions): Promise<
   }
 }
 
-async function connect(address: string): Promise<Connection> {
+async function connect(address: string, timeoutMs: number): Promise<Connection> {
   try {
-    return await Connection.connect({ address });
+    return await Connection.connect({ address, connectTimeout: Math.min(CONNECT_MS, timeoutMs) });
   } catch (error) {
     const why = (error as Error).message.split('\n', 1)[0];
     throw new Error(`Cannot reach a Temporal server at ${address}: ${why}. Say where it is with --address.`, {

@@ -49,7 +49,7 @@ function summary(root: RunView): Html {
   const without = unread > 0 ? `; without ${countOf(unread, 'run')} that could not be read` : '';
   const pairs: [string, Html | string][] = [
     ['Status', status(root)],
-    ['Took', duration(root.ms)],
+    [root.running ? 'For' : 'Took', duration(root.ms)],
     ['Spent', spentText(spentBy(root)) + without],
   ];
   if (root.ended !== undefined) pairs.splice(1, 0, ['Ended with', root.ended]);

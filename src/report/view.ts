@@ -14,6 +14,7 @@ export interface RunView {
   agent: string;
   workflowId: string;
   status: string;
+  running: boolean;
   /** With what it ended, if not with an answer. */
   ended?: string;
   /** How deep below the root. */
@@ -63,6 +64,7 @@ export function viewOf(tree: RunTree, now: number, ui?: string, place: Place = {
     agent: shown(agent),
     workflowId: shown(workflowId),
     status: shown(status).toLowerCase().replaceAll('_', ' '),
+    running: closedAt === undefined,
     ...(ended !== undefined && { ended: shown(ended, 1_000) }),
     depth: place.depth,
     ms: timeline.ms,
