@@ -30,6 +30,9 @@ export interface RunView {
   rows: Row[];
   /** What waits for a person, in it or below. */
   waits: string[];
+  /** It waits for a time, or for a message. */
+  sleeps: boolean;
+  listens: boolean;
   decisions: string[];
   children: RunView[];
   unread: RunTree['unread'];
@@ -77,6 +80,8 @@ export function viewOf(tree: RunTree, now: number, ui?: string, place: Place = {
     answered: steps.length,
     rows,
     waits: waitsOf(report, now),
+    sleeps: report.inFlight.some(({ kind }) => kind === 'sleep'),
+    listens: report.inFlight.some(({ kind }) => kind === 'message'),
     decisions: report.decisions.map(decisionOf),
     children: [...children.values()].map((child) => {
       const parent = parents.get(idOf(child.report.workflowId));

@@ -87,8 +87,6 @@ test('shows what waits for whom, and what goes on, up to now; then how long that
     const { x, width } = (await row.locator('i').boundingBox())!;
     const track = (await row.locator('.track').boundingBox())!;
     expect(x + width).toBeCloseTo(track.x + track.width, 0);
-    const picture = process.env['REPORT_PICTURE'];
-    if (picture) await page.screenshot({ path: picture.replace('.png', '-waits.png') });
   }
   await handle.signal(approve, { id: 'refund-1', by: 'ann' });
   await handle.result();
