@@ -1,6 +1,7 @@
 /** A page of what a run says of itself. */
 import * as wf from '@temporalio/workflow';
 import type { ReportPage, RunReport } from '../src/protocol/report.ts';
+import type { Waiting } from '../src/protocol/signals.ts';
 import type { Approvals } from '../src/records/approvals.ts';
 import type { RunRecords } from '../src/records/run-records.ts';
 import { LARGEST_PAGE, PAGE, reportSteps } from '../src/records/run-report.ts';
@@ -40,7 +41,11 @@ export function reportOf(run: ReportedRun, page: ReportPage = {}): RunReport {
     }),
     inFlight: run.steps.list(),
     usage: run.doors.spent,
-    waiting: run.doors.waiting,
-    decisions: run.doors.decisions,
+    waiting: withoutInputs(run.doors.waiting),
+    decisions: run.doors.decisions.map(({ value: _value, arguments: _changed, ...decision }) => decision),
   };
+}
+
+function withoutInputs({ approvals, ...waiting }: Waiting): Waiting {
+  return { ...waiting, approvals: approvals.map(({ input: _input, ...approval }) => approval) };
 }

@@ -24,7 +24,7 @@ export function reportCommand(): Command {
     .option('--run-id <id>', 'one run of the workflow id; else the last')
     .option('-o, --out <file>', 'where to; else <workflow-id>.html, "-" for standard output')
     .option('--ui <url>', "where Temporal's UI is, to link to it, such as http://localhost:8233")
-    .option('--timeout <seconds>', 'how long a worker may take to answer', '20');
+    .option('--timeout <seconds>', 'how long the server and a worker may take to answer', '20');
   return withServer(command).action(writeReport);
 }
 
@@ -36,6 +36,7 @@ async function writeReport(workflowId: string, options: ReportOptions): Promise<
   const tree = await connected(
     options,
     async (client) => await collectReport(client, workflowId, { runId, timeoutMs }),
+    timeoutMs,
   );
   const page = pageOf(viewOf(tree, Date.now(), ui));
   const file = options.out ?? `${workflowId.replaceAll(/[^\w.-]/g, '_').slice(0, 200)}.html`;

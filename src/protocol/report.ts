@@ -23,7 +23,9 @@ export interface RunReport {
   /** What is under way, or waits. */
   inFlight: { kind: StepKind; name: string; askedAt: number; child?: string }[];
   usage: RunUsage;
+  /** Without the arguments that a person is asked about: the query `waiting` has them. */
   waiting: Waiting;
+  /** Without values and changed arguments: the query `decisions` has them. */
   decisions: TakenDecision[];
 }
 

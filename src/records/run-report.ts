@@ -1,5 +1,6 @@
 import type { ReportStep } from '../protocol/report.ts';
 import type { Step, StepFailure, StepRecord } from '../protocol/step.ts';
+import { jsonBytes } from './run-records.ts';
 
 export const PAGE = 500;
 export const LARGEST_PAGE = 1_000;
@@ -7,8 +8,8 @@ export const LARGEST_PAGE = 1_000;
 const SHOWN_CHARS = 300;
 /** Of what a step was asked, as much as a record keeps: it goes over to each next run of the chain. */
 const ASKED_CHARS = 120;
-/** JSON characters of the steps of one page: each is at most three bytes, and the server takes answers of 2 MB. */
-const PAGE_CHARS = 600_000;
+/** Bytes of the steps of one page: from 1 MiB, an answer may come through a blob store, which not every reader has. */
+const PAGE_BYTES = 600_000;
 
 /** The workflow id of a child, by the key of the step that is its call. */
 export function childId(workflowId: string, { name, key }: Pick<StepRecord, 'name' | 'key'>): string {
@@ -30,11 +31,11 @@ export interface RunOfSteps {
 /** Steps as a report shows them, the first of which has this number: all of these, or as many as one answer can have. */
 export function reportSteps(records: readonly StepRecord[], first: number, run: RunOfSteps): ReportStep[] {
   const steps: ReportStep[] = [];
-  let chars = 0;
+  let bytes = 0;
   for (const record of records) {
     const step = reportStep(record, first + steps.length, run);
-    chars += JSON.stringify(step).length;
-    if (steps.length > 0 && chars > PAGE_CHARS) break;
+    bytes += jsonBytes(step);
+    if (steps.length > 0 && bytes > PAGE_BYTES) break;
     steps.push(step);
   }
   return steps;

@@ -49,7 +49,7 @@ function summary(root: RunView): Html {
   const without = unread > 0 ? `; without ${countOf(unread, 'run')} that could not be read` : '';
   const pairs: [string, Html | string][] = [
     ['Status', status(root)],
-    ['Took', duration(root.ms)],
+    [root.running ? 'For' : 'Took', duration(root.ms)],
     ['Spent', spentText(spentBy(root)) + without],
   ];
   if (root.ended !== undefined) pairs.splice(1, 0, ['Ended with', root.ended]);
@@ -86,10 +86,12 @@ function spentText({ turns, usage, usd, unpriced }: Spent): string {
 
 /** A run, with its bar on the time of the root, and those below it. */
 function tree(run: RunView): Html {
-  const { id, agent, depth, ms, bar, answered, waits } = run;
+  const { id, agent, depth, ms, bar, answered, waits, sleeps, listens } = run;
   const about = [
     countOf(answered, 'step'),
     waits.length > 0 ? `waits for ${countOf(waits.length, 'decision')}` : [],
+    sleeps ? 'sleeps' : [],
+    listens ? 'waits for a message' : [],
   ].flat();
   const below = [
     ...run.children.map(tree),
@@ -179,8 +181,7 @@ function step(row: Row): Html {
     span('kind', kind),
     span(
       'name',
-      name,
-      about !== undefined && [' ', h('small', null, about)],
+      span('line', name, about !== undefined && [' ', h('small', null, about)]),
       notes.length > 0 && h('em', null, notes.join('; ')),
     ),
     track(bars),

@@ -45,7 +45,7 @@ export interface RowsPlace {
   childIn: (workflowId: string) => string | false;
 }
 
-export function rowsOf({ steps, inFlight }: RunReport, place: RowsPlace): Row[] {
+export function rowsOf({ steps, inFlight, usage }: RunReport, place: RowsPlace): Row[] {
   const { now, timeline } = place;
   const answered = steps.map((step) => ({
     from: step.askedAt,
@@ -54,7 +54,10 @@ export function rowsOf({ steps, inFlight }: RunReport, place: RowsPlace): Row[] 
   }));
   const open = inFlight.map((step, n) => ({ from: step.askedAt, to: now, row: openRow(step, n, place) }));
   const busy = [...answered, ...open].toSorted((a, b) => a.from - b.from);
-  const gaps = timeline.gaps(busy).map((gap) => ({ ...gap, row: gapRow(gap, timeline) }));
+  // A step whose worker vanished counts from when it was asked again.
+  const mayBeLost = usage.replayed.restarts > 0 || steps.some(({ lost }) => lost);
+  const name = mayBeLost ? 'nothing under way, or lost with a worker' : 'nothing was under way';
+  const gaps = timeline.gaps(busy).map((gap) => ({ ...gap, row: gapRow(name, gap, timeline) }));
   return [...busy, ...gaps].toSorted((a, b) => a.from - b.from).map(({ row }) => row);
 }
 
@@ -102,10 +105,10 @@ function openRow(
   };
 }
 
-function gapRow({ from, to }: { from: number; to: number }, timeline: Timeline): Row {
+function gapRow(name: string, { from, to }: { from: number; to: number }, timeline: Timeline): Row {
   return {
     kind: '',
-    name: 'nothing was under way',
+    name,
     bars: [{ ...timeline.stretch(from, to), look: 'gap' }],
     ms: to - from,
     notes: [],
@@ -159,7 +162,7 @@ function notesOf(step: ReportStep, waitedMs: number): string[] {
   return [
     replayed ? `given again from its record ${countOf(replayed, 'time')}; it took ${took} when it ran` : [],
     attempts > 1 ? `started ${attempts} times` : [],
-    lost ? `${countOf(lost, 'attempt')} vanished with their worker; perhaps charged` : [],
+    lost ? `${countOf(lost, 'attempt')} vanished with the worker; perhaps charged` : [],
     cached
       ? `from the cache, of ${shown(cached.workflowId)}, where it took ${duration(cached.durationMs)}`
       : [],

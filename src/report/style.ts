@@ -11,7 +11,7 @@ dl { display: grid; grid-template-columns: max-content 1fr; gap: .15rem 1rem; ma
 ul { margin: .25rem 0; padding-left: 1.25rem; } nav ul { list-style: none; padding: 0; margin: 0; }
 .status { font-size: .85rem; font-weight: normal; padding: 0 .5em; border: 1px solid; border-radius: 1em; white-space: nowrap; justify-self: start; }
 .status.completed { color: var(--good); } .status.failed, .status.terminated, .status.timed-out { color: var(--bad); }
-.row { display: grid; grid-template-columns: 3rem 4.5rem minmax(8rem, 1fr) minmax(6rem, 1.4fr) 5rem 6rem; gap: .5rem; align-items: center; padding: .25rem; }
+.row { display: grid; grid-template-columns: 3rem 4.5rem minmax(8rem, 1.1fr) minmax(6rem, 1.2fr) 4.5rem 4.5rem; gap: .5rem; align-items: center; padding: .25rem; }
 .run { display: grid; grid-template-columns: minmax(12rem, 1fr) 7rem minmax(6rem, 1.4fr) 5rem 6rem; gap: .5rem; align-items: center; padding: .25rem; }
 .run.unread { grid-template-columns: 1fr; } .indent { display: inline-block; } nav .marks .track { margin-left: .25rem; }
 .marks { position: sticky; top: 0; z-index: 1; background: Canvas; color: var(--dim); font-size: .8rem; border-bottom: 1px solid var(--line); } .marks .track { grid-column: 4; height: 1.2rem; background: none; }
@@ -21,7 +21,7 @@ details, .gap.row { border-bottom: 1px solid var(--line); } details { content-vi
 summary { cursor: pointer; list-style: none; } summary::-webkit-details-marker { display: none; } summary:hover { background: var(--faint); }
 :focus-visible { outline: 2px solid Highlight; outline-offset: -2px; } :target { background: color-mix(in srgb, Highlight 15%, Canvas); } section:target { background: none; }
 .no, .ms, .usd { text-align: right; color: var(--dim); font-variant-numeric: tabular-nums; }
-.name { overflow: hidden; } .name em { display: block; font-size: .85em; color: var(--dim); } .gap .name { color: var(--dim); }
+.name { overflow: hidden; } details:not([open]) .line { display: block; overflow: hidden; white-space: nowrap; text-overflow: ellipsis; } .name em { display: block; font-size: .85em; color: var(--dim); } .gap .name { color: var(--dim); }
 .track { position: relative; height: .8rem; background: linear-gradient(to right, var(--line) 1px, transparent 1px) 0 0 / var(--mark, 100%) 100%, var(--faint); }
 .track i { position: absolute; top: 0; bottom: 0; } .legend i { display: inline-block; width: 1.5rem; height: .7rem; margin-right: .35rem; vertical-align: baseline; } .legend { color: var(--dim); font-size: .85rem; display: flex; flex-wrap: wrap; gap: 0 1.25rem; margin-top: 1rem; }
 i { --is: var(--step); background: var(--is); } i.turn { --is: var(--turn); } i.tool { --is: var(--tool); } i.agent { --is: var(--agent); } i.wait { --is: var(--wait); }

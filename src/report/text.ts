@@ -27,6 +27,7 @@ export function countOf(n: number, what: string): string {
 }
 
 export function dollars(usd: number): string {
+  if (usd > 0 && usd < 0.00005) return '<$0.0001';
   return `$${usd.toFixed(usd >= 1 ? 2 : 4)}`;
 }
 

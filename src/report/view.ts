@@ -14,6 +14,7 @@ export interface RunView {
   agent: string;
   workflowId: string;
   status: string;
+  running: boolean;
   /** With what it ended, if not with an answer. */
   ended?: string;
   /** How deep below the root. */
@@ -29,6 +30,9 @@ export interface RunView {
   rows: Row[];
   /** What waits for a person, in it or below. */
   waits: string[];
+  /** It waits for a time, or for a message. */
+  sleeps: boolean;
+  listens: boolean;
   decisions: string[];
   children: RunView[];
   unread: RunTree['unread'];
@@ -63,6 +67,7 @@ export function viewOf(tree: RunTree, now: number, ui?: string, place: Place = {
     agent: shown(agent),
     workflowId: shown(workflowId),
     status: shown(status).toLowerCase().replaceAll('_', ' '),
+    running: closedAt === undefined,
     ...(ended !== undefined && { ended: shown(ended, 1_000) }),
     depth: place.depth,
     ms: timeline.ms,
@@ -75,6 +80,8 @@ export function viewOf(tree: RunTree, now: number, ui?: string, place: Place = {
     answered: steps.length,
     rows,
     waits: waitsOf(report, now),
+    sleeps: report.inFlight.some(({ kind }) => kind === 'sleep'),
+    listens: report.inFlight.some(({ kind }) => kind === 'message'),
     decisions: report.decisions.map(decisionOf),
     children: [...children.values()].map((child) => {
       const parent = parents.get(idOf(child.report.workflowId));

@@ -1,9 +1,8 @@
 /** Why a run could not be read, and what to do about it, in one line. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 
-/** Codes of gRPC. */
+/** Its code in gRPC. */
 const DEADLINE_EXCEEDED = 4;
-const FAILED_PRECONDITION = 9;
 
 /** @param ms how long was waited */
 export function whyUnread(
@@ -21,12 +20,10 @@ export function whyUnread(
   }
   if (name === 'QueryNotRegisteredError') {
     const todo = 'Ask for the report of an agent, and update its workers.';
-    return new Error(
-      `${cannot}: it is no agent's, or it ended or waits before it began, or its worker is older. ${todo}`,
-    );
+    return new Error(`${cannot}: it is no agent's, or it has not begun, or its worker is older. ${todo}`);
   }
-  if (cause?.code === FAILED_PRECONDITION || /closed before WorkflowTaskStarted/i.test(why)) {
-    return new Error(`${cannot}: it has done nothing that could be told. ${firstLine(why)}`);
+  if (/closed before WorkflowTaskStarted/i.test(why)) {
+    return new Error(`${cannot}: it ended before it did anything.`);
   }
   return new Error(`${cannot}: ${firstLine(why)}`);
 }

@@ -56,8 +56,22 @@ test('a person sees in the Temporal UI what waits, approves it there, and sees t
     /Waiting for a decision: issue_refund-1\s+Refund \$240 for order A-\d+\?\s+For support/,
   );
   expect(shown).toContain('{"id":"issue_refund-1"}');
-  const picture = process.env['PICTURE'];
+  // What it has spent so far: markdown, shown as such.
+  const spent = details.locator('p', { hasText: 'Spent by' });
+  expect(await spent.innerText()).toMatch(
+    /^Spent by @pydantic\/genai-prices [\d.]+: 1 model turns, [\d,]+ tokens in.*, [\d,]+ out.*, \$\d+\.\d+$/,
+  );
+  expect(await spent.locator('strong').allInnerTexts()).toEqual([
+    expect.stringMatching(/^[\d,]+$/),
+    expect.stringMatching(/^[\d,]+$/),
+    expect.stringMatching(/^\$\d+\.\d+$/),
+  ]);
+  const { PICTURE: picture, DETAILS_PICTURE: detailsPicture } = process.env;
   if (picture) await page.screenshot({ path: picture });
+  if (detailsPicture) {
+    await page.setViewportSize({ width: 1_360, height: 760 });
+    await page.screenshot({ path: detailsPicture });
+  }
 
   const payload = await details.getByText('{"id":"issue_refund-1"}', { exact: true }).innerText();
   await page.getByRole('button', { name: 'More Actions' }).click();

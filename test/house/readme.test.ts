@@ -13,6 +13,7 @@ const compiler = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', 
 const documents = [
   'README.md',
   'docs/blobs.md',
+  'docs/budgets.md',
   'docs/going-back.md',
   'docs/memory.md',
   'docs/own-workflows.md',

@@ -1,4 +1,4 @@
-/** The command line, run from its source. */
+/** The command line, in a process of its own, as anybody runs it. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -7,14 +7,19 @@ import { address } from './temporal.ts';
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const flags = ['--conditions=@temporal-agents/source', '--disable-warning=ExperimentalWarning'];
 
-/** What `temporal-agents` says, and with which code it ends. */
-export async function command(...words: string[]): Promise<{ stdout: string; stderr: string; code: number }> {
+export interface CommandOutput {
+  stdout: string;
+  stderr: string;
+  code: number;
+}
+
+export async function command(...words: string[]): Promise<CommandOutput> {
   const env = { ...process.env, TEMPORAL_ADDRESS: address() };
   try {
     const done = await promisify(execFile)(process.execPath, [...flags, main, ...words], { env });
     return { ...done, code: 0 };
   } catch (error) {
-    const { stdout, stderr, code } = error as { stdout: string; stderr: string; code: number };
+    const { stdout, stderr, code } = error as CommandOutput;
     return { stdout, stderr, code };
   }
 }

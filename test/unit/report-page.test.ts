@@ -112,7 +112,7 @@ describe('the rows of a run', () => {
         'a person changed the arguments to {"usd":5}',
       ],
       [
-        '2 attempts vanished with their worker; perhaps charged',
+        '2 attempts vanished with the worker; perhaps charged',
         'asked anew: instructions, tools changed',
         'from before the code changed',
         'paid by the run before',
@@ -193,8 +193,16 @@ describe('a run and those below it', () => {
     const view = viewOf(
       runTree(
         [],
-        { status: 'TIMED_OUT', ended: 'AgentError: a bug' },
         {
+          status: 'TIMED_OUT',
+          ended: 'AgentError: a bug',
+          children: [runTree([], {}, { workflowId: 'w/c' })],
+        },
+        {
+          inFlight: [
+            { kind: 'sleep', name: 'sleep', askedAt: 0 },
+            { kind: 'message', name: 'inbox', askedAt: 0 },
+          ],
           waiting: {
             approvals: [
               { id: 'refund-1', name: 'refund', prompt: 'Refund $5?', askedAt: 0, audience: 'support' },
@@ -208,7 +216,9 @@ describe('a run and those below it', () => {
     );
     expect(view.status).toBe('timed out');
     expect(view.waits).toEqual(['refund-1: Refund $5? (for 60.0 s, for support to decide)']);
-    expect(pageOf(view)).toContain('AgentError: a bug');
+    const page = pageOf(view);
+    expect(page).toContain('AgentError: a bug');
+    expect(page).toContain('0 steps, waits for 1 decision, sleeps, waits for a message');
   });
 });
 
