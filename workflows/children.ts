@@ -5,6 +5,7 @@ import type { Nesting, RunOrigin } from '../src/protocol/advance.ts';
 import type { Step } from '../src/protocol/step.ts';
 import { restartsOf } from '../src/records/outcomes.ts';
 import { childId } from '../src/records/run-report.ts';
+import { stepSummary } from '../src/records/step-summary.ts';
 import { childOfBefore } from './read-run.ts';
 import { type InFlight, inputOf, type StepContext } from './step-context.ts';
 
@@ -32,6 +33,7 @@ export async function child(run: StepContext, flight: InFlight): Promise<unknown
       return await wf.executeChild(step.name, {
         args: [from ? null : inputOf(flight), origin],
         workflowId,
+        staticSummary: stepSummary(step),
         parentClosePolicy: 'REQUEST_CANCEL',
         ...limits(step),
       });

@@ -25,7 +25,7 @@ export interface InFlight {
 }
 
 /** What a step's answer is, without what the run itself knows; and what the loop asks next, if that came with it. */
-export type Answer = Pick<StepRecord, 'value' | 'blob' | 'failure' | 'usage' | 'usd' | 'cached'> & {
+export type Answer = Pick<StepRecord, 'value' | 'blob' | 'failure' | 'usage' | 'usd' | 'lost' | 'cached'> & {
   ahead?: Ahead;
 };
 

@@ -213,7 +213,7 @@ export class Steps {
 
   #answer({ step, attempts, askedAt, edited }: InFlight, { ahead, ...answer }: Answer): void {
     const { losses, started, underWay } = this.#options.context;
-    const lost = losses.get(step.key) ?? 0;
+    const lost = (losses.get(step.key) ?? 0) + (answer.lost ?? 0);
     const missed = this.#missed.get(step.key);
     this.#missed.delete(step.key);
     for (const unsettled of [losses, started, underWay]) unsettled.delete(step.key);

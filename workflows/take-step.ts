@@ -199,13 +199,14 @@ async function call(run: StepContext, flight: InFlight): Promise<Answer | undefi
     return undefined;
   }
   if (result.moved) return undefined; // the host itself does not know the closure: its loop is gone
-  const { usage, usd, ahead, blob, cached } = result;
+  const { usage, usd, lost, ahead, blob, cached } = result;
   return {
     ...('value' in result && { value: result.value }),
     ...(blob && { blob }),
     ...(cached && { cached }),
     ...(usage && { usage }),
     ...(usd !== undefined && { usd }),
+    ...(lost && { lost }),
     ...(ahead && { ahead }),
   };
 }

@@ -6,6 +6,7 @@ import { fromStepFailure, isFinal, toStepFailure } from '../errors/failure.ts';
 import type { Advance, LoopEnd } from '../protocol/advance.ts';
 import { MAX_BATCH_BYTES } from '../protocol/limits.ts';
 import type { Step, StepRecord } from '../protocol/step.ts';
+import { countLost } from './count-lost.ts';
 import { currentPosition, runAtTop } from './current-loop.ts';
 import { type Delivered, Delivery } from './delivery.ts';
 import type { RunStorage } from '../blobs/run-storage.ts';
@@ -163,8 +164,9 @@ export class Loop {
     const before = this.#delivery.isPending(key);
     let runs = 0;
     const idempotencyKey = `${this.#source.chain}:${key}`;
-    const run: Closure | undefined =
+    const again: Closure | undefined =
       closure && ((signal, edited) => closure(signal, before || runs++ > 0, idempotencyKey, edited));
+    const run = again && kind === 'turn' ? countLost(again) : again;
     this.#asked.set(key, { step, resolve, reject, closure: run, onEdited });
     if (!this.#delivery.asked(key)) {
       if (kind === 'turn') {

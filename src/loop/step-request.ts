@@ -7,6 +7,8 @@ export interface CallAnswer {
   value?: unknown;
   usage?: Usage;
   cached?: CachedFrom;
+  /** Attempts of a turn before this one to which the provider gave no answer, not even an error: it may have charged them. */
+  lost?: number;
 }
 
 /** Runs in the host, under an activity; the signal fires when nobody wants the answer. */

@@ -315,6 +315,8 @@ export interface CallResult {
   blob?: AnswerBlob;
   usage?: Usage;
   usd?: number;
+  /** Attempts of a turn that the provider may have charged, and did not answer. */
+  lost?: number;
   cached?: CachedFrom;
   ahead?: Ahead;
 }

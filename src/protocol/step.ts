@@ -121,7 +121,7 @@ export interface StepRecord {
   usage?: Usage;
   /** Of a turn with a usage: US dollars, by the price table of when it was answered; absent: the price is not known. */
   usd?: number;
-  /** Of a turn: how many attempts vanished with their worker, each of which the provider may have charged. */
+  /** Of a turn: how many attempts vanished with their worker, or were cut off, each of which the provider may have charged. */
   lost?: number;
   /** The start of what it was asked, as JSON; of a turn, whose request the run does not have, as plain text. */
   asked?: string;

@@ -48,8 +48,8 @@ export interface RunUsage {
   /** Of the child agents that are over, and theirs. */
   children: Spent;
   /**
-   * Of turns whose worker vanished while they were under way: the provider may have charged them. Nobody knows; they are
-   * counted to be as large as those that were answered in their place.
+   * Of attempts that vanished with their worker, or were cut off without an answer (a timeout, a lost connection): the
+   * provider may have charged them. Nobody knows; they are counted to be as large as those that were answered in their place.
    */
   lost: Spent;
   /**

@@ -23,6 +23,21 @@ export function raisePrompt(why: string, raise: object): string {
     .join(' and ')}, or by other amounts as "arguments"; reject to end.`;
 }
 
+/** How a budget stands, by what it limits. */
+export function budgetParts(state: BudgetState | undefined): string[] {
+  if (!state) return [];
+  const { limits, spent, reserved, left, until } = state;
+  const amounts = (['usd', 'tokens', 'turns'] as const).flatMap((dimension) => {
+    const rest = left[dimension];
+    if (rest === undefined) return [];
+    const said = (of: number) => amount(dimension, of);
+    const limit = limits[dimension] === undefined ? '' : ` of ${said(limits[dimension])}`;
+    const held = reserved[dimension] > 0 ? `, ${said(reserved[dimension])} held` : '';
+    return [`${said(rest)} left${limit} (${said(spent[dimension])} spent${held})`];
+  });
+  return [...amounts, ...(until === undefined ? [] : [`until ${new Date(until).toISOString()}`])];
+}
+
 function reason(dimension: Breach, { limits, spent, reserved, left, until }: BudgetState): string {
   if (dimension === 'wallTime') return `its time was over at ${new Date(until!).toISOString()}`;
   if (dimension === 'unknownPrice')
@@ -33,7 +48,7 @@ function reason(dimension: Breach, { limits, spent, reserved, left, until }: Bud
 
 function amount(dimension: string, value: unknown): string {
   if (typeof value !== 'number') return String(value);
-  if (dimension === 'usd') return `$${dollars(value)}`;
+  if (dimension === 'usd') return dollars(value);
   if (dimension === 'wallTime') return duration(value);
   return `${count(value)} ${dimension}`;
 }

@@ -1,8 +1,8 @@
-import type { Amounts } from '../protocol/budget.ts';
 import type { RunReport } from '../protocol/report.ts';
 import type { Pending, PendingApproval, PendingQuestion, RefusedSignal } from '../protocol/signals.ts';
 import type { StepRecord } from '../protocol/step.ts';
 import type { RunUsage, Spent } from '../protocol/usage.ts';
+import { budgetParts } from './budget-words.ts';
 import { code, json, plain, table, workflowLink } from './markdown.ts';
 import { count, dollars, duration } from './numbers.ts';
 import { childId } from './run-report.ts';
@@ -35,7 +35,9 @@ export function runDetails(run: DescribedRun): string {
   const cached = run.records.filter((record) => record.cached).length;
   const fromCache = cached > 0 ? `, **${cached}** of them from the cache` : '';
   const lines = [`**${turns}** model turns and **${tools}** tool calls answered${fromCache}`];
-  if (run.usage) lines.push(...spending(run.usage), ...budgetLines(run.usage));
+  if (run.usage) lines.push(...spending(run.usage));
+  const budget = budgetParts(run.usage?.budget);
+  if (budget.length > 0) lines.push('', `Budget: ${budget.join('; ')}`);
   const missed = run.records.filter((record) => record.missed).slice(-3);
   for (const { name, missed: fields } of missed)
     lines.push('', `Asked anew: turn ${code(name)}, whose ${fields!.map(code).join(', ')} changed`);
@@ -134,25 +136,6 @@ function notesOn({ attempts, cached, missed, edited, failure, lost }: StepRecord
     .join('; ');
 }
 
-function budgetLines({ budget }: RunUsage): string[] {
-  if (!budget) return [];
-  const { spent, reserved, limits, left, until } = budget;
-  const of = (field: keyof Amounts, said: (amount: number) => string) => {
-    const rest = left[field];
-    if (rest === undefined) return [];
-    const limit = limits[field] === undefined ? '' : ` of ${said(limits[field])}`;
-    const held = reserved[field] > 0 ? ` (${said(reserved[field])} held)` : '';
-    return [`**${said(rest)}** left${limit}, ${said(spent[field])} spent${held}`];
-  };
-  const parts = [
-    ...of('usd', (usd) => `$${dollars(usd)}`),
-    ...of('tokens', (tokens) => `${count(tokens)} tokens`),
-    ...of('turns', (turns) => `${count(turns)} turns`),
-    ...(until === undefined ? [] : [`until ${new Date(until).toISOString()}`]),
-  ];
-  return parts.length === 0 ? [] : ['', `Budget: ${parts.join('; ')}`];
-}
-
 function spending({ own, children, lost, replayed, before, priceTable }: RunUsage): string[] {
   const all = addSpent(own, children);
   const from = priceTable === undefined ? '' : ` by ${plain(priceTable, 100)}`;
@@ -178,7 +161,7 @@ function spentText({ turns, usage, usd, unpriced }: Spent): string {
   const thought = reasoning ? ` (${count(reasoning)} reasoning)` : '';
   const unknown =
     unpriced.length > 0 ? `; no price is known for ${unpriced.slice(0, 5).map(code).join(', ')}` : '';
-  return `${count(turns)} model turns, **${count(input)}** tokens in${of}, **${count(output)}** out${thought}, **$${dollars(usd)}**${unknown}`;
+  return `${count(turns)} model turns, **${count(input)}** tokens in${of}, **${count(output)}** out${thought}, **${dollars(usd)}**${unknown}`;
 }
 
 /** Arguments may be changed: those there are, to be sent as they are to be. */

@@ -6,7 +6,9 @@ import { div, facts, type Html, link, list, round, span, track } from './html.ts
 import type { Row } from './rows.ts';
 import { type RunView, spentBy } from './view.ts';
 import { STYLE } from './style.ts';
-import { count, countOf, dollars, duration, roundDuration, shown } from './text.ts';
+import { budgetParts } from '../records/budget-words.ts';
+import { count, countOf, dollars, duration, roundDuration } from '../records/numbers.ts';
+import { shown } from './text.ts';
 
 /** The whole page. */
 export function pageOf(root: RunView): string {
@@ -53,6 +55,8 @@ function summary(root: RunView): Html {
     ['Spent', spentText(spentBy(root)) + without],
   ];
   if (root.ended !== undefined) pairs.splice(1, 0, ['Ended with', root.ended]);
+  const budget = budgetParts(root.usage.budget);
+  if (budget.length > 0) pairs.push(['Budget', budget.join('; ')]);
   if (lost.turns > 0) pairs.push(['Perhaps lost with workers', spentText(lost)]);
   if (restarts > 0) {
     pairs.push(['Restarts', `${countOf(restarts, 'time')}, which took ${duration(ms)}`]);

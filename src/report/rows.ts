@@ -1,6 +1,7 @@
 /** The rows of a run: its steps by when they were asked, what is under way, and the time in which nothing was. */
 import type { ReportStep, RunReport } from '../protocol/report.ts';
-import { count, countOf, dollars, duration, roundDuration, shown } from './text.ts';
+import { count, countOf, dollars, duration, roundDuration } from '../records/numbers.ts';
+import { shown } from './text.ts';
 import type { Stretch, Timeline } from './timeline.ts';
 
 /** As much of what a step was asked as stands in its row. Characters. */

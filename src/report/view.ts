@@ -5,7 +5,8 @@ import type { RunUsage, Spent } from '../protocol/usage.ts';
 import { addSpent, nothingSpent } from '../records/spent.ts';
 import type { RunTree } from './collect.ts';
 import { type Bar, type Row, rowsOf } from './rows.ts';
-import { duration, shown } from './text.ts';
+import { duration } from '../records/numbers.ts';
+import { shown } from './text.ts';
 import { Timeline } from './timeline.ts';
 
 export interface RunView {

@@ -3,7 +3,7 @@ import { expect } from '@jest/globals';
 import { report } from '../../src/index.ts';
 import { collectReport } from '../../src/report/collect.ts';
 import { pageOf } from '../../src/report/page.ts';
-import { duration } from '../../src/report/text.ts';
+import { duration } from '../../src/records/numbers.ts';
 import { viewOf } from '../../src/report/view.ts';
 import { scene } from './scene.ts';
 import { client, until } from './temporal.ts';

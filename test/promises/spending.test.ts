@@ -84,6 +84,23 @@ test('of what was under way beside it when a worker was killed, it is at least w
   expect(turnsOf(spent)).toBeGreaterThanOrEqual(answered(stage));
 });
 
+test('an attempt that was cut off without an answer may have been charged, one that was refused was not', async () => {
+  await using stage = await scene('spending-agents', {
+    script: async (request) => {
+      const { messages, attempt } = request;
+      if (messages.at(-1)!.text.startsWith('scout') && attempt === 1) return { reset: true as const };
+      return messages.at(-1)!.text.startsWith('report') && attempt === 1
+        ? { status: 500, headers: { 'retry-after-ms': '10' } }
+        : await script(request);
+    },
+  });
+  await stage.spawn();
+  const handle = await stage.start('scout', 'Pluto');
+  await handle.result();
+  expect(await handle.query(usage)).toMatchObject({ own: times(2), lost: times(1) });
+  expect(stage.provider.requests).toHaveLength(4);
+});
+
 test('a restart pays for nothing again, and says how much that was', async () => {
   await using stage = await scene('spending-agents', { script });
   const first = await stage.spawn();

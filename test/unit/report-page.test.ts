@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { pageOf } from '../../src/report/page.ts';
-import { duration, shown } from '../../src/report/text.ts';
+import { duration } from '../../src/records/numbers.ts';
+import { shown } from '../../src/report/text.ts';
 import { spentBy, viewOf } from '../../src/report/view.ts';
 import { EFFECTS, HOSTILE_PARTS } from '../kit/hostile.ts';
 import { reportStep, runTree } from '../kit/report-tree.ts';
