@@ -1,8 +1,8 @@
 /** Why a run could not be read, and what to do about it, in one line. */
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 
-/** Its code in gRPC. */
-const DEADLINE_EXCEEDED = 4;
+/** Codes of gRPC for a call that took too long: which of the two comes depends on whether the client or the server was faster. */
+const TOO_LONG = new Set<number | undefined>([1, 4]);
 
 /** @param ms how long was waited */
 export function whyUnread(
@@ -13,8 +13,9 @@ export function whyUnread(
   const { name, message, cause } = error as Error & { cause?: { code?: number; details?: string } };
   const cannot = `Cannot read the report of ${workflowId}`;
   const why = cause?.details ?? message;
-  if (cause?.code === DEADLINE_EXCEEDED || /no poller|no worker/i.test(why)) {
-    const within = cause?.code === DEADLINE_EXCEEDED ? ` within ${ms / 1_000} s` : '';
+  const tooLong = TOO_LONG.has(cause?.code);
+  if (tooLong || /no poller|no worker/i.test(why)) {
+    const within = tooLong ? ` within ${ms / 1_000} s` : '';
     const todo = `Start a worker with agent ${type} on task queue ${taskQueue}, or wait longer with --timeout.`;
     return new Error(`${cannot}: no worker answered${within}. ${todo}`);
   }

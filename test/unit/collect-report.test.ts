@@ -75,6 +75,11 @@ test.each([
     'Cannot read the report of c: no worker answered within 20 s. Start a worker with agent explorer on task queue q, or wait longer with --timeout.',
   ],
   [
+    'nobody answers, and the server is the first to say so',
+    grpc(1, 'Call cancelled'),
+    'Cannot read the report of c: no worker answered within 20 s. Start a worker with agent explorer on task queue q, or wait longer with --timeout.',
+  ],
+  [
     'nobody polls',
     grpc(9, 'no poller seen for task queue recently, worker may be down'),
     'Cannot read the report of c: no worker answered. Start a worker with agent explorer on task queue q, or wait longer with --timeout.',
