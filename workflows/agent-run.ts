@@ -330,6 +330,7 @@ class AgentRun {
         refused: this.#approvals.refused,
         unread: this.#inbox.unread.length,
         usage: this.#doors.spent,
+        timesReplayed: (no) => this.#spending.timesReplayed(no),
         namespace,
         workflowId,
       }),

@@ -39,6 +39,7 @@ say(`Workers    ${[...workers.keys()].join(' and ')}`);
 const connection = await Connection.connect({ address: server.address });
 const client = new Client({ connection, namespace: server.namespace });
 const handle = await client.workflow.start<typeof support>('support', {
+  staticSummary: 'A customer whose espresso machine does not heat',
   taskQueue: 'agents',
   workflowId: `support-${Date.now()}`,
   args: ['My espresso machine does not heat any more. My account is acct-17. I would like my money back.'],

@@ -4,7 +4,7 @@ import type { StepRecord } from '../protocol/step.ts';
 import type { RunUsage, Spent } from '../protocol/usage.ts';
 import { budgetParts } from './budget-words.ts';
 import { code, json, plain, table, workflowLink } from './markdown.ts';
-import { count, dollars, duration } from './numbers.ts';
+import { count, countOf, dollars, duration } from './numbers.ts';
 import { childId } from './run-report.ts';
 import { addSpent } from './spent.ts';
 
@@ -18,6 +18,8 @@ export interface DescribedRun {
   /** How many messages nobody has read. */
   unread?: number;
   usage?: RunUsage;
+  /** How many restarts gave the record of this number again. */
+  timesReplayed?: (no: number) => number;
   /** Of the run, so that its children can be linked. */
   namespace?: string;
   workflowId?: string;
@@ -34,7 +36,7 @@ export function runDetails(run: DescribedRun): string {
   const tools = run.records.filter((record) => record.kind === 'tool').length;
   const cached = run.records.filter((record) => record.cached).length;
   const fromCache = cached > 0 ? `, **${cached}** of them from the cache` : '';
-  const lines = [`**${turns}** model turns and **${tools}** tool calls answered${fromCache}`];
+  const lines = [`${bold(turns, 'model turn')} and ${bold(tools, 'tool call')} answered${fromCache}`];
   if (run.usage) lines.push(...spending(run.usage));
   const budget = budgetParts(run.usage?.budget);
   if (budget.length > 0) lines.push('', `Budget: ${budget.join('; ')}`);
@@ -46,6 +48,10 @@ export function runDetails(run: DescribedRun): string {
   const refusal = run.refused.at(-1);
   if (refusal) lines.push('', `Refused: signal ${code(refusal.signal)}: ${plain(refusal.reason, 300)}`);
   return [...lines, ...lastSteps(run)].join('\n');
+}
+
+function bold(n: number, what: string): string {
+  return countOf(n, what).replace(/^\S+/, '**$&**');
 }
 
 function underWay({ inFlight, namespace }: DescribedRun): string[] {
@@ -103,31 +109,33 @@ function questionBlock(pending: PendingQuestion): string[] {
 }
 
 /** The last steps: what they are, how long they took, and what is worth a note. */
-function lastSteps({ records, namespace, workflowId }: DescribedRun): string[] {
+function lastSteps(run: DescribedRun): string[] {
+  const { records, namespace, workflowId } = run;
   if (records.length === 0) return [];
   const from = Math.max(0, records.length - SHOWN_STEPS);
   const rows = records.slice(from).map((record, i) => {
     const { kind, name, askedAt, answeredAt, child } = record;
     const isChild = (kind === 'agent' || child) && namespace !== undefined && workflowId !== undefined;
     const shown = plain(name, 60);
+    const link = isChild ? workflowLink(namespace, childId(workflowId, record), shown) : shown;
     return [
-      String(from + i + 1),
-      kind,
-      isChild ? workflowLink(namespace, childId(workflowId, record), shown) : shown,
+      `${from + i + 1} ${kind} ${link}`,
       duration(answeredAt - askedAt),
       record.usage ? `${count(record.usage.input)} → ${count(record.usage.output)}` : '',
-      notesOn(record),
+      notesOn(record, run.timesReplayed?.(from + i) ?? 0),
     ];
   });
   const title = from > 0 ? `The last ${SHOWN_STEPS} of ${count(records.length)} steps` : 'Steps';
-  return ['', title, '', ...table(['', '', '', 'took', 'tokens', ''], rows)];
+  return ['', title, '', ...table(['', 'took', 'tokens', ''], rows)];
 }
 
-function notesOn({ attempts, cached, missed, edited, failure, lost }: StepRecord): string {
+function notesOn(record: StepRecord, replayed: number): string {
+  const { attempts, cached, missed, edited, failure, lost } = record;
   return [
     failure ? `failed: ${plain(failure.name, 60)}` : [],
+    replayed > 0 ? `given again ${countOf(replayed, 'time')}` : [],
     attempts > 1 ? `started ${attempts} times` : [],
-    lost ? `${lost} lost with workers` : [],
+    lost ? `${countOf(lost, 'attempt')} perhaps paid for nothing` : [],
     cached ? `from the cache, where it took ${duration(cached.durationMs)}` : [],
     edited ? 'a person changed the arguments' : [],
     missed ? 'asked anew' : [],
@@ -142,8 +150,8 @@ function spending({ own, children, lost, replayed, before, priceTable }: RunUsag
   const parts: [string, Spent][] = [
     [`Spent${from}`, all],
     ['Of that in child agents', children],
-    ['Perhaps lost with workers that vanished', lost],
-    [`Not asked again after ${replayed.restarts} restarts`, replayed],
+    ['Perhaps paid for nothing, as workers vanished or connections were lost', lost],
+    [`Not asked again after ${countOf(replayed.restarts, 'restart')} (${duration(replayed.ms)})`, replayed],
     ['Paid by the run before', before],
   ];
   return parts
@@ -161,7 +169,7 @@ function spentText({ turns, usage, usd, unpriced }: Spent): string {
   const thought = reasoning ? ` (${count(reasoning)} reasoning)` : '';
   const unknown =
     unpriced.length > 0 ? `; no price is known for ${unpriced.slice(0, 5).map(code).join(', ')}` : '';
-  return `${count(turns)} model turns, **${count(input)}** tokens in${of}, **${count(output)}** out${thought}, **${dollars(usd)}**${unknown}`;
+  return `${countOf(turns, 'model turn')}, **${count(input)}** tokens in${of}, **${count(output)}** out${thought}, **${dollars(usd)}**${unknown}`;
 }
 
 /** Arguments may be changed: those there are, to be sent as they are to be. */

@@ -4,12 +4,22 @@ import { askedOf } from './run-report.ts';
 /** The server takes 400 bytes, of whatever a codec makes of them. */
 const MAX_BYTES = 120;
 
-/** A step in a few words, for the timeline of Temporal's UI, which shows text as text. */
+/**
+ * A step in a few words, for the timeline of Temporal's UI, and for the summary of a child, which that renders as markdown:
+ * without what would be markdown, a link or HTML.
+ */
 export function stepSummary(step: Step): string {
   const { name } = step;
   const { asked } = askedOf(step);
   const words = asked ? `${name}: ${asked}` : name;
-  return cut(words.replaceAll(/[\s\p{Cc}]+/gu, ' '));
+  return cut(inert(words)).trim();
+}
+
+function inert(text: string): string {
+  return text
+    .replaceAll(/:\/\/|\bwww\.|[\\`*[\]()#+!|<>~&@]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/giu, ' ')
+    .replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, '')
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ');
 }
 
 function cut(text: string): string {

@@ -43,6 +43,21 @@ test('the report of the demo tells what was given again, what waits, and what it
       await page.locator('summary', { hasText: 'check_defect' }).first().click();
       await page.screenshot({ path: picture, fullPage: true });
     }
+    // Temporal's own UI shows the same in short: markdown, in a frame of its own.
+    await page.setViewportSize({ width: 1_360, height: 1_250 });
+    await page.goto(await says(/(http\S+\/namespaces\/\S+)/));
+    await page.getByRole('tab', { name: 'User Metadata' }).click();
+    const details = page.frameLocator('#user-metadata-current-details');
+    await details.getByRole('heading', { name: 'Waiting for a decision' }).waitFor();
+    const shown = await details.locator('body').innerText();
+    expect(shown).toMatch(/Not asked again after 1 restart \(\d+ ms\): 2 model turns/);
+    expect(shown).toMatch(/Perhaps paid for nothing, .+: 1 model turn/);
+    expect(await details.locator('tbody tr').count()).toBe(6);
+    expect(await details.locator('tbody tr', { hasText: 'lookup_orders' }).innerText()).toMatch(
+      /^2 tool lookup_orders\s+\d+ ms\s+given again 1 time$/,
+    );
+    const pictureInUi = process.env['DETAILS_PICTURE'];
+    if (pictureInUi) await page.screenshot({ path: pictureInUi });
     demo.stdin.write('y\n');
     expect(await says(/^Answer +(.+)$/m)).toMatch(/on their way back/);
     await ended;

@@ -23,16 +23,16 @@ test('counts answered turns and tools, and names what is in flight', () => {
   ];
   expect(runDetails({ ...nothing, records, inFlight })).toBe(
     [
-      '**2** model turns and **1** tool calls answered',
+      '**2** model turns and **1** tool call answered',
       '',
       'In flight: tool `search`',
       '',
       'Steps',
       '',
-      '|  |  |  | took | tokens |  |',
-      '| --- | --- | --- | --- | --- | --- |',
+      '|  | took | tokens |  |',
+      '| --- | --- | --- | --- |',
       ...['turn', 'tool', 'turn', 'sleep', 'approval'].map(
-        (kind, i) => `| ${i + 1} | ${kind} | n | 0 ms |  |  |`,
+        (kind, i) => `| ${i + 1} ${kind} n | 0 ms |  |  |`,
       ),
     ].join('\n'),
   );
