@@ -27,7 +27,8 @@ import { LoopLink } from './loop-link.ts';
 import { reportOf } from './report.ts';
 import { startOf, wellFormed } from './start-of-run.ts';
 import { Steps, waitsLong } from './steps.ts';
-import { BUDGET_KEY, RunBudget } from './run-budget.ts';
+import { BUDGET_KEY } from './budget-question.ts';
+import { RunBudget } from './run-budget.ts';
 import type { StepContext } from './step-context.ts';
 
 const CANCEL_GRACE = '10 seconds';

@@ -36,8 +36,7 @@ export function digest(value: unknown): string {
     .digest('hex');
 }
 
-/** For JSON.stringify: what it would leave out or fail at, as plain data. */
-export function plainValue(this: unknown, field: string, value: unknown): unknown {
+function plainValue(this: unknown, field: string, value: unknown): unknown {
   // What it was before its `toJSON`: a Buffer has one, other bytes have not.
   const original = (this as Record<string, unknown>)[field];
   if (typeof value === 'bigint' || value instanceof RegExp) return String(value);

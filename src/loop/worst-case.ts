@@ -1,6 +1,5 @@
 /** What a model's turn takes at most, before anybody has counted its tokens. */
 import type { WorstCase } from '../protocol/budget.ts';
-import { plainValue } from './fingerprint.ts';
 
 /**
  * Fewer than any tokenizer in use makes of JSON: English text has about four, Chinese two to three, base64 two. An upper
@@ -13,9 +12,9 @@ const IMAGE_TOKENS = 6_000;
 /** @param output how many tokens are answered at most */
 export function worstCase(request: unknown, output: number): WorstCase {
   let images = 0;
-  const json = JSON.stringify(request, function (this: unknown, field: string, value: unknown) {
-    if (typeof value !== 'string' || !value.startsWith('data:image/'))
-      return plainValue.call(this, field, value);
+  const json = JSON.stringify(request, (_field, value: unknown) => {
+    if (typeof value === 'bigint') return String(value);
+    if (typeof value !== 'string' || !value.startsWith('data:image/')) return value;
     images++;
     return '';
   }) as string | undefined;

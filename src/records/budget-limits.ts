@@ -68,7 +68,9 @@ function msOf(duration: unknown, toMs: (duration: string | number) => number): n
 /** Amounts that came from outside: what is no number of 0 or more counts as nothing. */
 export function amountsIn(given: unknown): Amounts {
   const { usd, tokens, turns } = (given ?? {}) as Record<string, unknown>;
-  const amount = (value: unknown) =>
-    typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
-  return { usd: amount(usd), tokens: amount(tokens), turns: amount(turns) };
+  return { usd: amountIn(usd), tokens: amountIn(tokens), turns: amountIn(turns) };
+}
+
+function amountIn(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
 }

@@ -21,8 +21,11 @@ export function code(text: string): string {
 
 /** A table, of cells that are markdown already. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)];
+  return [rowOf(head), rowOf(head.map(() => '---')), ...rows.map(rowOf)];
+}
+
+function rowOf(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`;
 }
 
 /** A link within Temporal's UI to a workflow. */

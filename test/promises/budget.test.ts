@@ -229,17 +229,17 @@ test('a child that waits for a person gives back what it does not need', async (
   expect(stage.provider.requests).toHaveLength(9);
 });
 
-test('children have the time that is left, and go on when somebody gives them more', async () => {
+test('children, and theirs, have the time that is left, and go on when somebody gives them more', async () => {
   await using stage = await scene('budget-agents', { script, plugin });
   await stage.spawn();
   const workers = ['a', 'b'].map((name) => ({ name, turns: 3 }));
-  const handle = await start(stage, 'boss', { first: 0, workers }, { wallTime: 1, onBreach: 'ask' });
+  const handle = await start(stage, 'chief', [{ first: 0, workers }], { wallTime: 1, onBreach: 'ask' });
   const { input } = await waits(handle, 'budget-1');
   expect(input).toEqual({ wallTime: 1 });
   // Each had the turn that it asked for when no time had passed.
   expect(stage.provider.requests).toHaveLength(2);
   await handle.signal(approve, { id: 'budget-1', arguments: { wallTime: '10 minutes' } });
-  expect(await handle.result()).toEqual([3, 3]);
+  expect(await handle.result()).toEqual([[3, 3]]);
   await assertAllReplay(handle);
 });
 

@@ -1,0 +1,112 @@
+/** A person is asked whether a budget is raised, by the doors of approvals, and what people said of it so far. */
+import { msToNumber } from '@temporalio/common/lib/time.js';
+import * as wf from '@temporalio/workflow';
+import type { Amounts, BudgetCarry, BudgetLimits } from '../src/protocol/budget.ts';
+import type { Approvals } from '../src/records/approvals.ts';
+import { nothing, sum } from '../src/records/budget-ledger.ts';
+import { amountsIn, RAISE_SCHEMA } from '../src/records/budget-limits.ts';
+import { type Breach, raisePrompt } from '../src/records/budget-words.ts';
+import type { LoopLink } from './loop-link.ts';
+
+/** Keys of what a person is asked about a budget begin with it. */
+export const BUDGET_KEY = 'budget';
+
+export interface BudgetQuestionOptions {
+  link: LoopLink;
+  approvals: Approvals;
+  carry: BudgetCarry | undefined;
+  /** What waits has changed. */
+  changed: () => void;
+}
+
+/** What a person may raise a budget by. */
+interface Raise extends Partial<Amounts> {
+  wallTime?: string | number;
+  unknownPrice?: 'allow';
+}
+
+export class BudgetQuestion {
+  readonly #options: BudgetQuestionOptions;
+  /** By how much people raised it. */
+  raised: Amounts;
+  /** Until when there is time, as people said; milliseconds since 1970. */
+  until: number | undefined;
+  /** Turns whose price nobody knows may be taken. */
+  pricesUnknown: boolean;
+  /** A person refused to raise it: why. */
+  denied: string | undefined;
+  /** A person is asked now. */
+  isOpen = false;
+  /** How often people were asked. */
+  #asked: number;
+
+  constructor(options: BudgetQuestionOptions) {
+    const { carry } = options;
+    this.#options = options;
+    this.raised = carry?.raised ?? nothing();
+    this.until = carry?.until;
+    this.pricesUnknown = carry?.pricesUnknown === true;
+    this.denied = carry?.denied;
+    this.#asked = carry?.asked ?? 0;
+  }
+
+  /** Waits until a person has said whether it is raised. Whoever comes second waits for the same answer. */
+  async answered(breach: Breach[], why: string, limits: BudgetLimits): Promise<void> {
+    if (!this.isOpen) void wf.CancellationScope.nonCancellable(() => this.#ask(breach, why, limits));
+    await wf.condition(() => !this.isOpen);
+  }
+
+  carry(): Omit<BudgetCarry, 'startedAt' | 'children' | 'allowance'> {
+    return {
+      raised: this.raised,
+      asked: this.#asked,
+      ...(this.until !== undefined && { until: this.until }),
+      ...(this.pricesUnknown && { pricesUnknown: true }),
+      ...(this.denied !== undefined && { denied: this.denied }),
+    };
+  }
+
+  async #ask(breach: Breach[], why: string, limits: BudgetLimits): Promise<void> {
+    const { approvals, link, changed } = this.#options;
+    this.isOpen = true;
+    // A run that resumes this one asks anew.
+    const key = `${BUDGET_KEY}?${wf.workflowInfo().firstExecutionRunId}?${this.#asked}`;
+    const input = raiseFor(breach, limits);
+    approvals.ask(key, {
+      name: 'budget',
+      prompt: raisePrompt(why, input),
+      input,
+      edit: RAISE_SCHEMA,
+      ...(limits.audience !== undefined && { audience: limits.audience }),
+      at: Date.now(),
+    });
+    changed();
+    await wf.condition(() => approvals.decision(key) !== undefined);
+    await link.mayAct();
+    approvals.close(key);
+    const { approved, arguments: edited, reason, at } = approvals.decision(key)!;
+    this.#asked++;
+    if (approved) this.#raise((edited as Raise | undefined) ?? input, at);
+    else this.denied = reason ?? `${why} A person refused to raise it.`;
+    this.isOpen = false;
+    changed();
+  }
+
+  /** Time is given from when it was given. */
+  #raise(by: Raise, at: number): void {
+    this.raised = sum(this.raised, amountsIn(by));
+    if (by.unknownPrice) this.pricesUnknown = true;
+    if (by.wallTime !== undefined) this.until = at + msToNumber(by.wallTime);
+  }
+}
+
+/** By how much a budget is raised, if whoever approves says nothing else: by as much as it was. */
+function raiseFor(breach: readonly Breach[], limits: BudgetLimits): Raise {
+  const input: Raise = {};
+  for (const dimension of breach) {
+    if (dimension === 'wallTime') input.wallTime = limits.wallTimeMs!;
+    else if (dimension === 'unknownPrice') input.unknownPrice = 'allow';
+    else input[dimension] = limits[dimension]!;
+  }
+  return input;
+}
