@@ -1,6 +1,11 @@
+/** What takes long: tests of their own, and some that do more then. */
+const soak = ['soak/**/*', 'examples/openai-agents-js', 'promises/report-of-a-long-run'].map(
+  (tests) => `<rootDir>/test/${tests}.test.ts`,
+);
+
 /** @type {import('jest').Config} */
 export default {
-  testMatch: process.env.TEST_SOAK ? ['<rootDir>/test/soak/**/*.test.ts'] : ['<rootDir>/test/**/*.test.ts'],
+  testMatch: process.env.TEST_SOAK ? soak : ['<rootDir>/test/**/*.test.ts'],
   testPathIgnorePatterns: process.env.TEST_SOAK
     ? ['/node_modules/']
     : ['/node_modules/', '<rootDir>/test/soak/'],
@@ -14,6 +19,7 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.cache/'],
   reporters: ['default', '<rootDir>/test/kit/count-reporter.mjs'],
   testTimeout: 120_000,
-  maxWorkers: 2,
+  // Much of the time is waiting: for a dead process to be noticed, for a retry.
+  maxWorkers: 3,
   workerIdleMemoryLimit: '1GB',
 };

@@ -1,4 +1,4 @@
-/** Programs that others wrote for the SDK run inside agents as they are, killed at every other of their steps. */
+/** Programs that others wrote for the SDK run inside agents as they are, killed at some of their steps. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync } from 'node:fs';
@@ -138,8 +138,11 @@ describe.each(programs)('$name', (program) => {
     expect(run.bodies.map(([, times]) => times)).toEqual(Array(tools).fill(1));
   });
 
-  test('killed after every other of its steps, it goes on, and nothing answered is asked or run again', async () => {
-    const steps = Array.from({ length: turns + tools - 1 }, (_, i) => i + 1).filter((step) => step % 2 === 1);
+  // In the soak after every other step.
+  test('killed after its first, a middle and its last step, it goes on, and nothing answered is asked or run again', async () => {
+    const all = Array.from({ length: turns + tools - 1 }, (_, i) => i + 1);
+    const some = [all[0]!, all[Math.floor(all.length / 2)]!, all.at(-1)!];
+    const steps = process.env['TEST_SOAK'] ? all.filter((step) => step % 2 === 1) : [...new Set(some)];
     for (let i = 0; i < steps.length; i += 4) {
       const group = steps.slice(i, i + 4);
       const runs = await Promise.all(

@@ -1,5 +1,6 @@
 /** A worker process of the tests. */
 import { existsSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
@@ -45,6 +46,8 @@ const worker = await Worker.create({
 });
 const run = worker.run();
 process.send!('polls');
+// It will end by a kill, as likely as not.
+flushCompileCache();
 // The test that started this process is gone.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 await run;

@@ -109,6 +109,8 @@ export async function spawnWorker(options: WorkerProcessOptions): Promise<Worker
     ],
     env: {
       ...process.env,
+      // Hundreds of such processes are started, each of the same files.
+      NODE_COMPILE_CACHE: fileURLToPath(new URL('../../.cache/compiled', import.meta.url)),
       ...options.env,
       KIT_WORKER: JSON.stringify({ ...options, env: undefined }),
       KIT_BUNDLE: workflowBundle.codePath,
