@@ -158,7 +158,7 @@ class AgentRun {
         return await this.#finish(got.end);
       }
       if (!got.noted) this.#link.quiet = false;
-      if (this.#wasSettled && got.steps?.every(waitsLong)) this.#budget.giveBack();
+      if (this.#wasSettled && (got.steps ?? []).every(waitsLong)) this.#budget.giveBack();
       this.#describe();
       // A poke and an answer that come together are two answers of the loop in one task; so large a step needs its own.
       if (got.steps?.length === 1 && jsonBytes(got.steps) > MAX_BATCH_BYTES) await wf.sleep(1);
@@ -198,7 +198,9 @@ class AgentRun {
     if (link.cancelSent) {
       const more = await wf.condition(due, CANCEL_GRACE);
       if (more || this.#steps.size > 0) return;
+      this.#link.grantAll();
       this.#doors.close();
+      if (!this.#doors.allSaid) await wf.condition(() => this.#doors.allSaid, TELL_GRACE);
       throw new wf.CancelledFailure('The run was cancelled.');
     }
     const unwatched = () =>

@@ -2,9 +2,10 @@
 import { msToNumber } from '@temporalio/common/lib/time.js';
 import * as wf from '@temporalio/workflow';
 import type { Amounts, BudgetCarry, BudgetLimits } from '../src/protocol/budget.ts';
+import type { StepFailure } from '../src/protocol/step.ts';
 import type { Approvals } from '../src/records/approvals.ts';
 import { nothing, sum } from '../src/records/budget-ledger.ts';
-import { amountsIn, RAISE_SCHEMA } from '../src/records/budget-limits.ts';
+import { amountsIn, RAISE_SCHEMA, raisedTime } from '../src/records/budget-limits.ts';
 import { type Breach, raisePrompt } from '../src/records/budget-words.ts';
 import type { LoopLink } from './loop-link.ts';
 
@@ -33,8 +34,8 @@ export class BudgetQuestion {
   until: number | undefined;
   /** Turns whose price nobody knows may be taken. */
   pricesUnknown: boolean;
-  /** A person refused to raise it: why. */
-  denied: string | undefined;
+  /** A person refused to raise it: what everything fails with. */
+  denied: StepFailure | undefined;
   /** A person is asked now. */
   isOpen = false;
   /** How often people were asked. */
@@ -51,8 +52,8 @@ export class BudgetQuestion {
   }
 
   /** Waits until a person has said whether it is raised. Whoever comes second waits for the same answer. */
-  async answered(breach: Breach[], why: string, limits: BudgetLimits): Promise<void> {
-    if (!this.isOpen) void wf.CancellationScope.nonCancellable(() => this.#ask(breach, why, limits));
+  async answered(breach: Breach[], failure: StepFailure, limits: BudgetLimits): Promise<void> {
+    if (!this.isOpen) void wf.CancellationScope.nonCancellable(() => this.#ask(breach, failure, limits));
     await wf.condition(() => !this.isOpen);
   }
 
@@ -66,15 +67,24 @@ export class BudgetQuestion {
     };
   }
 
-  async #ask(breach: Breach[], why: string, limits: BudgetLimits): Promise<void> {
+  /** The run is over: nobody needs to answer any more. */
+  close(): void {
+    if (this.isOpen) this.#options.approvals.close(this.#key);
+  }
+
+  /** A run that resumes this one asks anew. */
+  get #key(): string {
+    return `${BUDGET_KEY}?${wf.workflowInfo().firstExecutionRunId}?${this.#asked}`;
+  }
+
+  async #ask(breach: Breach[], failure: StepFailure, limits: BudgetLimits): Promise<void> {
     const { approvals, link, changed } = this.#options;
     this.isOpen = true;
-    // A run that resumes this one asks anew.
-    const key = `${BUDGET_KEY}?${wf.workflowInfo().firstExecutionRunId}?${this.#asked}`;
+    const key = this.#key;
     const input = raiseFor(breach, limits);
     approvals.ask(key, {
       name: 'budget',
-      prompt: raisePrompt(why, input),
+      prompt: raisePrompt(failure.message, input),
       input,
       edit: RAISE_SCHEMA,
       ...(limits.audience !== undefined && { audience: limits.audience }),
@@ -87,7 +97,7 @@ export class BudgetQuestion {
     const { approved, arguments: edited, reason, at } = approvals.decision(key)!;
     this.#asked++;
     if (approved) this.#raise((edited as Raise | undefined) ?? input, at);
-    else this.denied = reason ?? `${why} A person refused to raise it.`;
+    else this.denied = { ...failure, message: reason ?? `${failure.message} A person refused to raise it.` };
     this.isOpen = false;
     changed();
   }
@@ -96,17 +106,21 @@ export class BudgetQuestion {
   #raise(by: Raise, at: number): void {
     this.raised = sum(this.raised, amountsIn(by));
     if (by.unknownPrice) this.pricesUnknown = true;
-    if (by.wallTime !== undefined) this.until = at + msToNumber(by.wallTime);
+    const ms = raisedTime(by.wallTime, msToNumber as (duration: string | number) => number);
+    if (ms !== undefined) this.until = at + ms;
   }
 }
+
+const SOME: Amounts = { usd: 1, tokens: 100_000, turns: 10 };
 
 /** By how much a budget is raised, if whoever approves says nothing else: by as much as it was. */
 function raiseFor(breach: readonly Breach[], limits: BudgetLimits): Raise {
   const input: Raise = {};
   for (const dimension of breach) {
-    if (dimension === 'wallTime') input.wallTime = limits.wallTimeMs!;
+    // A budget of nothing is raised by something.
+    if (dimension === 'wallTime') input.wallTime = limits.wallTimeMs || 60_000;
     else if (dimension === 'unknownPrice') input.unknownPrice = 'allow';
-    else input[dimension] = limits[dimension]!;
+    else input[dimension] = limits[dimension] || SOME[dimension];
   }
   return input;
 }

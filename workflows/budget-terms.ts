@@ -1,8 +1,8 @@
 /** What limits a run: its own budget, with what people raised it by, and what its parent lets it have. */
 import { msToNumber } from '@temporalio/common/lib/time.js';
 import * as wf from '@temporalio/workflow';
-import type { Allowance, Amounts, BudgetLimits } from '../src/protocol/budget.ts';
-import { MAX_OUTPUT_TOKENS } from '../src/protocol/limits.ts';
+import type { AdvanceInput } from '../src/protocol/advance.ts';
+import type { Allowance, Amounts, BudgetLimits, BudgetRules } from '../src/protocol/budget.ts';
 import { DIMENSIONS } from '../src/records/budget-ledger.ts';
 import { readBudget } from '../src/records/budget-limits.ts';
 import type { BudgetQuestion } from './budget-question.ts';
@@ -37,15 +37,8 @@ export class BudgetTerms {
   }
 
   /** How a breach is dealt with: as the run's own budget says, or else its parent's. */
-  get rules(): BudgetLimits {
-    const { onBreach, audience, unknownPrice, maxOutputTokens } = this.allowance ?? {};
-    return {
-      ...(onBreach && { onBreach }),
-      ...(audience !== undefined && { audience }),
-      ...(unknownPrice && { unknownPrice }),
-      ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-      ...this.limits,
-    };
+  get rules(): BudgetRules {
+    return { ...this.allowance?.rules, ...this.limits };
   }
 
   /** Something limits the run. */
@@ -58,9 +51,15 @@ export class BudgetTerms {
     );
   }
 
-  /** How many tokens a turn is taken to answer at most, if turns are counted. */
-  get maxOutputTokens(): number | undefined {
-    return this.isLimited ? (this.rules.maxOutputTokens ?? MAX_OUTPUT_TOKENS) : undefined;
+  /**
+   * At a build of a loop: how many tokens a turn is taken to answer at most, as the run and its parent say; what its agent
+   * says, only the host knows by then. `undefined`: nothing that is known limits it.
+   */
+  get maxOutputTokens(): AdvanceInput['maxOutputTokens'] {
+    if (!this.isLimited) return undefined;
+    const run = this.#ofRun.maxOutputTokens;
+    const parent = this.allowance?.rules.maxOutputTokens;
+    return { ...(run !== undefined && { run }), ...(parent !== undefined && { parent }) };
   }
 
   /** The amounts of its own budget, with what people raised it by. */

@@ -34,7 +34,7 @@ export interface LinkState {
   open: readonly [string, boolean][];
   divergedAt: number | undefined;
   pinned: number | undefined;
-  maxOutputTokens: number | undefined;
+  maxOutputTokens: AdvanceInput['maxOutputTokens'];
   settled: boolean;
   /** What the run can be found by, if that has changed. */
   facts: RunFacts | undefined;

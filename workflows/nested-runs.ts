@@ -165,12 +165,15 @@ export class NestedRuns {
         const outcomes = this.#outcomes.splice(0);
         const { here, spending, budget } = this.#options;
         const allowance = budget.report();
+        // What it wants was not told, if the loop has not asked for it by now: it will be.
+        if (!allowance?.wants && this.#wanted !== '') this.#wanted = this.#noted = '';
         const said = { spent: spending.all, ...(allowance && { allowance }) };
         const report = { child: here.workflowId, ...waiting, outcomes, ...said };
         await parent.signal(NESTED_SIGNAL, fitReport(report));
       } catch {
         // The parent is over.
         this.#orphaned = true;
+        this.#options.budget.orphan();
         this.#untold = [];
       }
       this.#telling = false;
@@ -182,9 +185,9 @@ export class NestedRuns {
     const waiting = [...approvals, ...questions].map(
       ({ id, audience = '', expiresAt = '' }) => `${id} ${expiresAt} ${audience}`,
     );
-    const { returned, wants, grants } = this.#options.budget.report() ?? {};
+    const { returned, wants, grants, busy } = this.#options.budget.report() ?? {};
     // That it wants nothing any more follows from the grant.
-    if (wants) this.#wanted = JSON.stringify([wants, grants]);
+    if (wants) this.#wanted = JSON.stringify([wants, grants, busy]);
     waiting.push(this.#wanted, returned && isSome(returned) ? JSON.stringify(returned) : '');
     return waiting.filter(Boolean).join('\n');
   }

@@ -4,6 +4,7 @@
  * answer of the loop took account of it, so that a replay does the same in whatever order it is told of things.
  */
 import * as wf from '@temporalio/workflow';
+import type { AdvanceInput } from '../src/protocol/advance.ts';
 import type {
   Allowance,
   AllowanceReport,
@@ -15,10 +16,9 @@ import type {
 import { GRANT_SIGNAL } from '../src/protocol/names.ts';
 import type { StepFailure } from '../src/protocol/step.ts';
 import type { Approvals } from '../src/records/approvals.ts';
-import { amountsIn } from '../src/records/budget-limits.ts';
-import { allowanceOf, BudgetLedger, isSome, needOf, nothing } from '../src/records/budget-ledger.ts';
+import { BudgetLedger, grownBy, isSome, needOf, nothing } from '../src/records/budget-ledger.ts';
 import { type Breach, breachFailure } from '../src/records/budget-words.ts';
-import { allowanceReportIn } from '../src/records/read-report.ts';
+import { allowanceReportIn, grantIn } from '../src/records/read-report.ts';
 import type { RunRecords } from '../src/records/run-records.ts';
 import { BudgetQuestion } from './budget-question.ts';
 import { BudgetTerms } from './budget-terms.ts';
@@ -60,6 +60,11 @@ export class RunBudget {
   readonly #question: BudgetQuestion;
   #grants: number;
   #over = false;
+  #orphaned = false;
+  /** Those below know that nothing more is spent. */
+  #toldAll = false;
+  /** The last grant that came. */
+  #heard: ReturnType<typeof grantIn>;
   /** How many answers the ledger knows. */
   #counted: number;
 
@@ -79,7 +84,7 @@ export class RunBudget {
     this.#ledger.returned = carry?.allowance?.returned ?? nothing();
     this.#grants = carry?.allowance?.grants ?? 0;
     this.#counted = options.paidBefore;
-    if (this.#terms.allowance) handleSignal(GRANT_SIGNAL, (payload) => void this.#hearGrant(payload));
+    if (this.#terms.allowance) handleSignal(GRANT_SIGNAL, (payload) => this.#hearGrant(payload));
   }
 
   /** Something limits the run. */
@@ -87,8 +92,7 @@ export class RunBudget {
     return this.#terms.isLimited;
   }
 
-  /** How many tokens a turn is taken to answer at most, if turns are counted. */
-  get maxOutputTokens(): number | undefined {
+  get maxOutputTokens(): AdvanceInput['maxOutputTokens'] {
     return this.#terms.maxOutputTokens;
   }
 
@@ -96,15 +100,15 @@ export class RunBudget {
   async reserve(flight: InFlight, losses: number): Promise<StepFailure | undefined> {
     const { step } = flight;
     if (!step.worst) return undefined;
-    const need = needOf(step.worst, losses);
+    const need = needOf(step.worst, 1 + losses);
     const isPriced = step.worst.usd !== undefined;
     const claim: Claim = {
       need: () => ({ ...need, ...(!isPriced && this.#terms.needsPrices && { unpriced: true }) }),
       what: `turn ${step.name}`,
       wanted: () => this.#options.askedNow(step.key),
     };
-    // What an attempt before this one held is counted anew.
-    this.#ledger.release(step.key);
+    // What attempts before this one held is counted anew.
+    this.#ledger.release(step.key, false);
     const { doing } = flight;
     flight.doing = 'approval';
     const refusal = await this.#claim(claim, () => this.#ledger.reserve(step.key, need));
@@ -112,9 +116,9 @@ export class RunBudget {
     return refusal;
   }
 
-  /** A turn was not sent, and will not be. */
-  release(key: string): void {
-    this.#ledger.release(key);
+  /** A turn is not under way any more, and has no answer. */
+  release(key: string, perhapsPaid: boolean): void {
+    this.#ledger.release(key, perhapsPaid);
   }
 
   /** What a child may spend; `undefined`: nothing limits it. */
@@ -122,12 +126,19 @@ export class RunBudget {
     if (!this.isLimited) return undefined;
     this.#count();
     const granted = this.#ledger.startChild(id);
-    return allowanceOf(granted, this.#terms.rules, this.#terms.deadline);
+    const { rules, deadline } = this.#terms;
+    const { onBreach, audience, unknownPrice, maxOutputTokens } = rules;
+    const given = Object.entries({ onBreach, audience, unknownPrice, maxOutputTokens });
+    return {
+      granted,
+      ...(deadline !== undefined && { until: deadline }),
+      rules: Object.fromEntries(given.filter(([, value]) => value !== undefined)),
+    };
   }
 
   /** @param neverWas it was not started under this id: there was another */
   childEnded(id: string, neverWas: boolean): void {
-    if (this.isLimited) void this.#later(() => this.#ledger.endChild(id, neverWas));
+    if (this.#ledger.hasChild(id)) void this.#later(() => this.#ledger.endChild(id, neverWas));
   }
 
   /** @param report from a child, or from anybody */
@@ -135,13 +146,15 @@ export class RunBudget {
     const said = allowanceReportIn(report);
     if (!said) return;
     void this.#later(() => {
-      this.#ledger.hear(id, said);
+      // What comes back from below is not needed here either.
+      this.#ledger.giveBack(this.#ledger.hear(id, said));
       if (this.#ledger.wantsOf(id) && !this.#served.has(id)) void this.#serve(id);
     });
   }
 
   /** The run only waits for what takes long, or is over: what it does not need, others may have. */
   giveBack(over = false): void {
+    if (over) this.#question.close();
     if (!this.#terms.allowance) return;
     this.#over = over;
     this.#count();
@@ -156,7 +169,7 @@ export class RunBudget {
       refused || wanted?.() === false ? [] : (need() ?? []),
     );
     const at = Math.max(this.#now, ...needs.map((need) => need.late ?? 0));
-    const late = this.#isLate(this.#terms.allowance.until, at) ? at : 0;
+    const late = isLate(this.#terms.allowance.until, at) ? at : 0;
     const wants = this.#ledger.lacks(needs);
     const { settled, returned } = this.#ledger;
     return {
@@ -164,26 +177,24 @@ export class RunBudget {
       returned,
       settled,
       ...(this.#over && { over: true }),
+      ...(needs.length > 0 && this.#ledger.mayRelease && { busy: true }),
       ...(needs.length > 0 &&
         (isSome(wants) || late > 0) && { wants: { ...wants, ...(late > 0 && { late }) } }),
     };
   }
 
+  /** The parent is over: it grants nothing any more. */
+  orphan(): void {
+    if (this.#terms.allowance) void this.#later(() => (this.#orphaned = true));
+  }
+
   get state(): BudgetState | undefined {
     if (!this.isLimited) return undefined;
     this.#count();
-    const { settled, held, left, granted, returned } = this.#ledger;
+    const { settled, held, left } = this.#ledger;
     const until = this.#terms.deadline;
     return {
       limits: { ...this.#terms.limits, ...this.#terms.raised },
-      ...(granted && {
-        allowance: Object.fromEntries(
-          Object.entries(granted).map(([dimension, amount]) => [
-            dimension,
-            amount - returned[dimension as keyof Amounts],
-          ]),
-        ),
-      }),
       spent: settled,
       reserved: held,
       left,
@@ -193,27 +204,27 @@ export class RunBudget {
 
   carry(): { budget?: BudgetCarry } {
     if (!this.isLimited) return {};
-    const { returned, granted = {} } = this.#ledger;
+    const { returned } = this.#ledger;
+    // What has come and is not acted on yet, the next run has from its start.
+    const heard = this.#heard;
+    const { allowance: before } = this.#terms;
+    const allowance =
+      before && heard ? grownBy(before, { granted: heard.granted, until: heard.until }) : before;
     return {
       budget: {
         startedAt: this.#terms.startedAt,
         ...this.#question.carry(),
         children: this.#ledger.ended,
-        ...(this.#terms.allowance && {
-          allowance: { ...this.#terms.allowance, granted, grants: this.#grants, returned },
-        }),
+        ...(allowance && { allowance: { ...allowance, grants: heard?.grants ?? this.#grants, returned } }),
       },
     };
   }
 
-  /** The time of the last answer that the loop has had: the present time is not the same in a replay. */
+  /** The time of the last answer that the loop has had, or of the start: the present time is not the same in a replay. */
   get #now(): number {
     const { records, link, paidBefore } = this.#options;
-    return link.from > paidBefore ? records.list[link.from - 1]!.answeredAt : 0;
-  }
-
-  #isLate(until: number | undefined, at: number): boolean {
-    return until !== undefined && at >= until;
+    if (link.from > paidBefore) return records.list[link.from - 1]!.answeredAt;
+    return wf.workflowInfo().startTime.getTime();
   }
 
   /** Takes account of the answers that the loop has had. */
@@ -246,8 +257,9 @@ export class RunBudget {
         else {
           const failure = breachFailure(verdict.breach, claim.what, this.state!);
           const { rules } = this.#terms;
-          if (rules.onBreach !== 'ask') return failure;
-          await this.#question.answered(verdict.breach, failure.message, rules);
+          if (rules.onBreach !== 'ask' || this.#isCut || this.#orphaned) return failure;
+          await this.#question.answered(verdict.breach, failure, rules);
+          this.#endAll();
         }
       }
     } finally {
@@ -261,61 +273,89 @@ export class RunBudget {
     if (!need) return 'take';
     if (claim.refused) return { failure: claim.refused };
     const { denied, isOpen } = this.#question;
-    if (denied !== undefined) return { failure: { name: 'BudgetExceededError', message: denied } };
-    if (isOpen || claim.wanted?.() === false) return 'wait';
+    if (denied) return { failure: denied };
+    if (claim.wanted?.() === false) return 'wait';
     const at = Math.max(need.late ?? 0, this.#now);
-    if (this.#isLate(this.#terms.ownDeadline, at)) return { breach: ['wallTime'] };
-    if (need.unpriced) return { breach: ['unknownPrice'] };
     const { own, allowed } = this.#ledger.short(need);
-    if (own.length > 0) return this.#ledger.mayRelease ? 'wait' : { breach: own };
-    return allowed.length > 0 || this.#isLate(this.#terms.allowance?.until, at) ? 'wait' : 'take';
+    const lateHere = isLate(this.#terms.ownDeadline, at);
+    const lateAbove = isLate(this.#terms.allowance?.until, at);
+    const breach: Breach[] = lateHere ? ['wallTime'] : need.unpriced ? ['unknownPrice'] : own;
+    if (breach.length === 0 && allowed.length === 0 && !lateAbove) return 'take';
+    if (breach.length > 0 && !(breach === own && this.#ledger.mayRelease))
+      // A run that is cancelled asks nobody, and waits for nobody.
+      return isOpen && !this.#isCut ? 'wait' : { breach };
+    const cannotCome = this.#isCut || (breach.length === 0 && this.#orphaned);
+    if (!cannotCome || this.#ledger.mayRelease) return 'wait';
+    const short: Breach[] = own.length > 0 ? own : allowed;
+    return { breach: short.length > 0 ? short : ['wallTime'] };
+  }
+
+  /** The run is cancelled, and the loop knows. */
+  get #isCut(): boolean {
+    return this.#options.link.cancelSent;
+  }
+
+  /** A person refused: those below are told, and fail with whatever they ask next. */
+  #endAll(): void {
+    const { denied } = this.#question;
+    if (!denied || this.#toldAll) return;
+    this.#toldAll = true;
+    for (const id of this.#ledger.children) {
+      const grant = this.#ledger.refuse(id);
+      if (grant) void this.#tell(id, { ...grant, refused: denied, final: true });
+    }
   }
 
   /** A child wants more than it has. */
   async #serve(id: string): Promise<void> {
     this.#served.add(id);
     const need = () => this.#ledger.wantsOf(id);
-    let grant: Omit<Grant, 'until'> | undefined;
+    let grant: Grant | undefined;
     const refusal = await this.#claim({ need, what: `agent ${id}` }, () => {
       const wants = need();
       if (wants) grant = this.#ledger.grant(id, wants);
     });
-    if (refusal) grant = { ...this.#ledger.refuse(id)!, refused: refusal.message };
+    const refused = refusal && this.#ledger.refuse(id);
+    if (refused) grant = { ...refused, refused: refusal };
     this.#served.delete(id);
-    if (!grant) return;
+    if (grant) await this.#tell(id, grant);
+  }
+
+  async #tell(id: string, grant: Grant): Promise<void> {
     const until = this.#terms.deadline;
+    const given = { ...grant, ...(until !== undefined && { until }) };
     try {
-      await wf
-        .getExternalWorkflowHandle(id)
-        .signal(GRANT_SIGNAL, { ...grant, ...(until !== undefined && { until }) });
+      await wf.getExternalWorkflowHandle(id).signal(GRANT_SIGNAL, given);
     } catch {
       // It is over.
     }
   }
 
-  async #hearGrant(payload: unknown): Promise<void> {
-    const { grants, granted, until, refused } = (payload ?? {}) as Partial<Grant>;
-    await this.#later(() => {
-      // In their order: one that anybody made up is no reason to pass over those to come.
-      if (grants !== this.#grants + 1 || !this.#terms.allowance) return;
-      this.#grants = grants;
-      const given = amountsIn(granted);
-      const before = this.#ledger.granted ?? {};
-      const now = Object.fromEntries(
-        Object.entries(before).map(([dimension, amount]) => [
-          dimension,
-          Math.max(amount, given[dimension as keyof Amounts]),
-        ]),
-      );
-      this.#ledger.granted = now;
-      this.#terms.allowance = {
-        ...this.#terms.allowance,
-        granted: now,
-        ...(typeof until === 'number' && { until }),
-      };
-      if (typeof refused !== 'string') return;
-      const failure = { name: 'BudgetExceededError', message: refused };
-      for (const claim of this.#waiting) claim.refused = failure;
-    });
+  /** @param payload from the parent, or from anybody */
+  #hearGrant(payload: unknown): void {
+    const grant = grantIn(payload);
+    if (!grant || grant.grants <= (this.#heard?.grants ?? this.#grants)) return;
+    this.#heard = grant;
+    void this.#later(() => this.#take(grant));
   }
+
+  #take({ grants, granted, until, refused, final }: NonNullable<ReturnType<typeof grantIn>>): void {
+    const { allowance } = this.#terms;
+    if (!allowance || grants <= this.#grants) return;
+    const short = (claim: Claim) => {
+      const need = claim.need();
+      return need && claim.wanted?.() !== false && this.#ledger.short(need).allowed.length > 0;
+    };
+    const late = isLate(allowance.until, this.#now);
+    if (refused) for (const claim of this.#waiting) if (short(claim) || late) claim.refused = refused;
+    if (refused && final) this.#question.denied = refused;
+    this.#grants = grants;
+    this.#terms.allowance = grownBy(allowance, { granted, until });
+    this.#ledger.granted = this.#terms.allowance.granted;
+    this.#endAll();
+  }
+}
+
+function isLate(until: number | undefined, at: number): boolean {
+  return until !== undefined && at >= until;
 }

@@ -25,8 +25,9 @@ export async function startOf(
   if (!from.from) return [input, { ...given, ...(nesting && { nesting }) }];
   const { input: inputBefore, carry } = await readRun(from.from);
   const { nesting: before, ...kept } = carry;
-  // Whoever resumes a child by itself is not its parent.
-  const placed = nesting ?? (before && { ...before, path: '' });
+  // Whoever resumes a child by itself is not its parent, and has no budget to share.
+  const { allowance: _allowance, ...place } = before ?? {};
+  const placed = nesting ?? (before && { ...place, path: '' });
   // A fork may have an input of its own.
   return [input ?? inputBefore, { ...kept, ...given, ...(placed && { nesting: placed }) }];
 }

@@ -193,6 +193,7 @@ export class Steps {
       const ours = flight.withdrawn || (this.#link.cancelling && !step.shielded);
       if (ours && wf.isCancellation(error)) {
         this.#inFlight.delete(step.key);
+        this.#options.context.budget.release(step.key, true);
         return;
       }
       answer = { failure: failureOf(error) };
@@ -200,7 +201,7 @@ export class Steps {
     this.#inFlight.delete(step.key);
     if (answer) return this.#answer(flight, answer);
     const { budget, losses } = this.#options.context;
-    if (!losses.has(step.key)) budget.release(step.key);
+    budget.release(step.key, losses.has(step.key));
     // Its host is gone. If that was the present loop's, build another, which asks again; else the present loop, which
     // found it in flight, may have asked it already.
     const again = this.#asked.get(step.key);
@@ -227,7 +228,7 @@ export class Steps {
       ...(edited && { edited }),
       ...askedOf(step),
       ...(step.suspends && { child: true as const }),
-      ...(lost > 0 && answer.usage && { lost }),
+      ...(lost > 0 && { lost, ...(!answer.usage && step.worst && { worst: step.worst }) }),
       ...(step.parts && { parts: packParts(step.parts) }),
       ...(missed && { missed }),
       attempts: Math.max(1, attempts),

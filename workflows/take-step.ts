@@ -193,7 +193,13 @@ async function call(run: StepContext, flight: InFlight): Promise<Answer | undefi
   const { failure } = result;
   if (failure) {
     const outcome = callOutcome(failure, false, onUncertain);
-    if (outcome === 'record') return { failure: stepFailure(`${step.kind} ${step.name}`, failure) };
+    if (outcome === 'record') {
+      const failed = stepFailure(`${step.kind} ${step.name}`, failure);
+      // A provider that refuses a turn says so with a status, and charges nothing.
+      const isPerhapsPaid = step.kind === 'turn' && failed.status === undefined;
+      const lost = isPerhapsPaid && Math.max(1, failed.recoverable ? attempts : 1);
+      return { failure: failed, ...(lost && { lost }) };
+    }
     if (outcome === 'killed') return await afterLoss(run, flight, onUncertain);
     if (outcome === 'uncertain') return await settleUncertain(run, flight, onUncertain);
     return undefined;

@@ -56,7 +56,7 @@ export function keepLoop(
     pendingChanged,
     divergedAt,
     pinned,
-    maxOutputTokens: maxOutputTokens ?? maxOutputOf(agent),
+    maxOutputTokens: maxOutputOf(agent, maxOutputTokens),
     ready: () => poke.ready(),
     serves: (tool) => host.serves(tool),
     body: async (self) => {
@@ -69,7 +69,11 @@ export function keepLoop(
   return loop;
 }
 
-/** As its run does not know the agent's own budget before its loop is built. */
-function maxOutputOf({ settings: { budget } }: Agent): number | undefined {
-  return budget && (budget.maxOutputTokens ?? MAX_OUTPUT_TOKENS);
+/** The run does not know its agent's own budget before its loop is built. */
+function maxOutputOf(
+  { settings: { budget } }: Agent,
+  ofRun: AdvanceInput['maxOutputTokens'],
+): number | undefined {
+  if (!budget && !ofRun) return undefined;
+  return ofRun?.run ?? budget?.maxOutputTokens ?? ofRun?.parent ?? MAX_OUTPUT_TOKENS;
 }

@@ -40,8 +40,11 @@ export interface AdvanceInput {
   divergedAt?: number;
   /** At a build: so many records stand whatever the loop's code asks. */
   pinned?: number;
-  /** At a build: the run has a budget, and a turn that sets no limit is taken to answer so many tokens at most. */
-  maxOutputTokens?: number;
+  /**
+   * At a build, of a run that has a budget, as far as it knows without its agent's: how many tokens a turn that sets no
+   * limit is taken to answer at most, as whoever started the run says, and as its parent does.
+   */
+  maxOutputTokens?: { run?: number; parent?: number };
   /** At a build: how many processes died of late, one after the other, while the loop's own code ran and asked nothing. */
   deaths?: number;
   /** The workflow task timeout of the run, in milliseconds. */

@@ -1,5 +1,6 @@
 /** What a run may spend, and how that is shared between a run and its children. Types only. */
 import type { Duration } from '@temporalio/common';
+import type { StepFailure } from './step.ts';
 
 /** What a run, with all its children, may spend. What is absent is not limited. */
 export interface Budget {
@@ -47,14 +48,16 @@ export interface WorstCase {
   usd?: number;
 }
 
+/** How a budget that does not suffice is dealt with. */
+export type BudgetRules = Pick<Budget, 'onBreach' | 'audience' | 'unknownPrice' | 'maxOutputTokens'>;
+
 /** What a child may spend of its parent's budget, from its start on. */
-export interface Allowance extends Pick<
-  Budget,
-  'onBreach' | 'audience' | 'unknownPrice' | 'maxOutputTokens'
-> {
+export interface Allowance {
   granted: Partial<Amounts>;
   /** Milliseconds since 1970. */
   until?: number;
+  /** Its parent's, where its own budget has none. */
+  rules: BudgetRules;
 }
 
 /** What a child says of its allowance. Sums only grow, so that it does not matter which report comes first. */
@@ -67,6 +70,8 @@ export interface AllowanceReport {
   settled: Amounts;
   /** What it waits for beyond what it has; `late`: its time was over then, in milliseconds since 1970. */
   wants?: Amounts & { late?: number };
+  /** Something is held that may turn out cheaper without anybody's doing. */
+  busy?: true;
   /** It is over: a grant that it has not had by now, it will not use. */
   over?: true;
 }
@@ -77,7 +82,9 @@ export interface Grant {
   grants: number;
   granted: Partial<Amounts>;
   until?: number;
-  refused?: string;
+  refused?: StepFailure;
+  /** A person refused to raise the budget: nothing more is spent. */
+  final?: true;
 }
 
 /** A budget as it goes over to the next run of the chain. */
@@ -91,7 +98,7 @@ export interface BudgetCarry {
   until?: number;
   pricesUnknown?: true;
   /** A person refused to raise it: why. */
-  denied?: string;
+  denied?: StepFailure;
   /** What children that are over had been given and did not give back. */
   children: Amounts;
   /** Of a child: what it was granted and gave back. */
@@ -101,11 +108,9 @@ export interface BudgetCarry {
 /** How a budget stands. */
 export interface BudgetState {
   limits: BudgetLimits;
-  /** Of a child: all that its parent granted it, less what it gave back. */
-  allowance?: Partial<Amounts>;
   /** Spent, by it and by its children that are over. */
   spent: Amounts;
-  /** Held for turns that are under way, and by children that run. */
+  /** Held for turns that are under way, or may have been paid by an attempt that vanished, and by children that run. */
   reserved: Amounts;
   /** What may still be reserved, where it is limited. */
   left: Partial<Amounts>;

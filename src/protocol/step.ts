@@ -123,6 +123,8 @@ export interface StepRecord {
   usd?: number;
   /** Of a turn: how many attempts vanished with their worker, or were cut off, each of which the provider may have charged. */
   lost?: number;
+  /** Of a turn that failed, and may have been paid: what each attempt may have cost. */
+  worst?: WorstCase;
   /** The start of what it was asked, as JSON; of a turn, whose request the run does not have, as plain text. */
   asked?: string;
   /** A tool that suspends: it was a child workflow. */

@@ -2,7 +2,7 @@
  * The books of a budget: what is spent, what is held for turns under way and by children, and whether something more fits.
  * Whatever is held counts as spent until it is settled or given back, so that the sum never exceeds the budget.
  */
-import type { Allowance, AllowanceReport, Amounts, WorstCase } from '../protocol/budget.ts';
+import type { Allowance, AllowanceReport, Amounts, Grant, WorstCase } from '../protocol/budget.ts';
 import type { StepRecord } from '../protocol/step.ts';
 
 type Dimension = keyof Amounts;
@@ -12,11 +12,14 @@ const EPSILON = 1e-9;
 /** A child gets this part of what is left as it starts, and beyond what it wants. */
 const SLICE = 4;
 
+/** A grant, by its number. */
+type Granted = Pick<Grant, 'grants'> & { granted: Amounts };
+
 interface Child {
   granted: Amounts;
   grants: number;
   /** All that was granted by then, by the number of the grant. */
-  grantedBy: Amounts[];
+  grantedBy: Map<number, Amounts>;
   report: AllowanceReport;
 }
 
@@ -31,6 +34,8 @@ export class BudgetLedger {
   /** What children that are over had been given and did not give back. */
   readonly ended: Amounts;
   readonly #reserved = new Map<string, Amounts>();
+  /** Of turns whose attempts vanished, and which nobody asks for now: perhaps paid. */
+  readonly #perhapsPaid = new Map<string, Amounts>();
   readonly #children = new Map<string, Child>();
 
   constructor(ended: Amounts = nothing()) {
@@ -42,9 +47,13 @@ export class BudgetLedger {
     return sum(this.own, this.ended);
   }
 
-  /** Held for turns that are under way, and by children that run. */
+  /** Held for turns that are under way, or were and may have been paid, and by children that run. */
   get held(): Amounts {
-    return sum(...this.#reserved.values(), ...[...this.#children.values()].map(heldBy));
+    return sum(
+      ...this.#reserved.values(),
+      ...this.#perhapsPaid.values(),
+      ...[...this.#children.values()].map(heldBy),
+    );
   }
 
   /** What may still be reserved, by dimension: absent where nothing limits it. */
@@ -78,32 +87,36 @@ export class BudgetLedger {
     });
   }
 
-  /** Something is held that will be settled or given back without anybody's doing. */
+  /** Something is held that will be settled or given back without a grant: a turn is under way, or a child goes on. */
   get mayRelease(): boolean {
     if (this.#reserved.size > 0) return true;
-    return [...this.#children].some(
-      ([id, child]) => !this.wantsOf(id) && isSome(minus(heldBy(child), child.report.settled)),
-    );
+    return [...this.#children].some(([id, child]) => {
+      const goesOn = !this.wantsOf(id) || child.report.busy;
+      return goesOn && isSome(minus(heldBy(child), child.report.settled));
+    });
   }
 
   reserve(key: string, need: Amounts): void {
     this.#reserved.set(key, need);
   }
 
-  release(key: string): void {
+  /** A turn is not under way any more, and has no answer. */
+  release(key: string, perhapsPaid: boolean): void {
+    const need = this.#reserved.get(key);
     this.#reserved.delete(key);
+    if (!perhapsPaid) this.#perhapsPaid.delete(key);
+    else if (need) this.#perhapsPaid.set(key, need);
   }
 
   /** A turn was answered, or failed. */
-  settle({ key, usage, usd = 0, lost = 0 }: StepRecord): void {
+  settle({ key, usage, usd = 0, lost = 0, worst }: StepRecord): void {
     this.#reserved.delete(key);
-    if (!usage) return;
-    const times = 1 + lost;
-    this.own = sum(this.own, {
-      usd: usd * times,
-      tokens: (usage.input + usage.output) * times,
-      turns: times,
-    });
+    this.#perhapsPaid.delete(key);
+    if (usage) {
+      const times = 1 + lost;
+      const tokens = (usage.input + usage.output) * times;
+      this.own = sum(this.own, { usd: usd * times, tokens, turns: times });
+    } else if (worst && lost > 0) this.own = sum(this.own, needOf(worst, lost));
   }
 
   /** What a child may spend from its start on. */
@@ -112,10 +125,18 @@ export class BudgetLedger {
     this.#children.set(id, {
       granted: sum(granted),
       grants: 0,
-      grantedBy: [sum(granted)],
+      grantedBy: new Map([[0, sum(granted)]]),
       report: { grants: 0, returned: nothing(), settled: nothing() },
     });
     return granted;
+  }
+
+  hasChild(id: string): boolean {
+    return this.#children.has(id);
+  }
+
+  get children(): string[] {
+    return [...this.#children.keys()];
   }
 
   /** A child is over, and what it did not give back is taken for spent; or it never was, and has spent nothing. */
@@ -130,21 +151,27 @@ export class BudgetLedger {
     Object.assign(this.ended, sum(this.ended, taken));
   }
 
-  /** Takes what a child says. Sums only grow, and a child has no more than it was given. */
-  hear(id: string, { grants, returned, settled, wants, over }: AllowanceReport): void {
+  /**
+   * Takes what a child says. Sums only grow, and it gives back no more than it was given. Answers what it gave back now.
+   */
+  hear(id: string, { grants, returned, settled, wants, over, busy }: AllowanceReport): Amounts {
     const child = this.#children.get(id);
-    if (!child) return;
-    const before = child.report;
-    if (over) child.granted = child.grantedBy[grants] ?? child.granted;
+    if (!child) return nothing();
+    const { returned: before, settled: settledBefore } = child.report;
+    if (over) child.granted = child.grantedBy.get(grants) ?? child.granted;
+    // It has had one of which this run does not know: after a reset, or by somebody else. The next one comes after it.
+    child.grants = Math.max(child.grants, grants);
     const gave = fromEach((dimension) =>
-      Math.min(child.granted[dimension], Math.max(before.returned[dimension], returned[dimension])),
+      Math.min(child.granted[dimension], Math.max(before[dimension], returned[dimension])),
     );
     child.report = {
       grants,
       returned: gave,
-      settled: fromEach((dimension) => Math.max(before.settled[dimension], settled[dimension])),
+      settled: fromEach((dimension) => Math.max(settledBefore[dimension], settled[dimension])),
       ...(wants && { wants }),
+      ...(busy && { busy }),
     };
+    return minus(gave, before);
   }
 
   /** What a child waits for, unless an answer to it is on its way. */
@@ -154,31 +181,30 @@ export class BudgetLedger {
   }
 
   /** Grants a child what it wants, and a part of what is left besides, so that it asks less often. */
-  grant(id: string, wants: Amounts): { grants: number; granted: Amounts } | undefined {
+  grant(id: string, wants: Amounts): Granted | undefined {
     const child = this.#children.get(id);
     if (!child) return undefined;
     child.granted = sum(child.granted, wants);
     child.granted = sum(child.granted, slice(this.left));
-    child.grantedBy.push(child.granted);
-    return { grants: ++child.grants, granted: child.granted };
+    return nextGrant(child);
   }
 
   /** A child is told that it gets nothing. */
-  refuse(id: string): { grants: number; granted: Amounts } | undefined {
+  refuse(id: string): Granted | undefined {
     const child = this.#children.get(id);
-    if (!child) return undefined;
-    child.grantedBy.push(child.granted);
-    return { grants: ++child.grants, granted: child.granted };
+    return child && nextGrant(child);
   }
 
-  /** A child that only waits gives back what it holds and does not need. */
-  giveBack(): void {
+  /** A child gives back what it holds and does not need, or at most so much of that. */
+  giveBack(atMost?: Amounts): void {
     const { granted } = this;
     if (!granted) return;
     const taken = sum(this.settled, this.held);
     this.returned = fromEach((dimension) => {
       const has = granted[dimension];
-      return has === undefined ? 0 : Math.max(this.returned[dimension], has - Math.max(0, taken[dimension]));
+      if (has === undefined) return 0;
+      const idle = Math.max(0, has - this.returned[dimension] - taken[dimension]);
+      return this.returned[dimension] + Math.min(idle, atMost?.[dimension] ?? idle);
     });
   }
 
@@ -188,9 +214,8 @@ export class BudgetLedger {
   }
 }
 
-/** What a turn takes at most, with what attempts before it may have cost. */
-export function needOf({ input, output, usd = 0 }: WorstCase, lost: number): Amounts {
-  const times = 1 + lost;
+/** What so many attempts at a turn take at most. */
+export function needOf({ input, output, usd = 0 }: WorstCase, times: number): Amounts {
   return { usd: usd * times, tokens: (input + output) * times, turns: times };
 }
 
@@ -226,18 +251,20 @@ function fromEach(amount: (dimension: Dimension) => number): Amounts {
   return { usd: amount('usd'), tokens: amount('tokens'), turns: amount('turns') };
 }
 
-/** An allowance as a child is started with it. */
-export function allowanceOf(
-  granted: Partial<Amounts>,
-  { onBreach, audience, unknownPrice, maxOutputTokens }: Omit<Allowance, 'granted' | 'until'>,
-  until: number | undefined,
+function nextGrant(child: Child): Granted {
+  child.grants++;
+  child.grantedBy.set(child.grants, child.granted);
+  return { grants: child.grants, granted: child.granted };
+}
+
+/** An allowance with what was granted by now: sums only grow. */
+export function grownBy(
+  allowance: Allowance,
+  { granted, until }: { granted: Amounts; until: number | undefined },
 ): Allowance {
-  return {
-    granted,
-    ...(until !== undefined && { until }),
-    ...(onBreach && { onBreach }),
-    ...(audience !== undefined && { audience }),
-    ...(unknownPrice && { unknownPrice }),
-    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
-  };
+  const all = DIMENSIONS.flatMap((dimension) => {
+    const before = allowance.granted[dimension];
+    return before === undefined ? [] : [[dimension, Math.max(before, granted[dimension])] as const];
+  });
+  return { ...allowance, granted: Object.fromEntries(all), ...(until !== undefined && { until }) };
 }

@@ -5,17 +5,23 @@ const FIELDS = 'usd, tokens, turns, wallTime, onBreach, audience, unknownPrice, 
 /** As Temporal's durations are written, such as `10 minutes`, or milliseconds. */
 const WALL_TIME = String.raw`^\d+(\.\d+)? ?(ms|milliseconds?|s|sec|seconds?|m|min|minutes?|h|hours?|d|days?)$`;
 
+/** More is surely a mistake, and sums of it would not be exact. */
+const MOST = 1e12;
+/** A hundred years, in milliseconds: a date can be made of what is added to now. */
+const LONGEST = 100 * 365 * 86_400_000;
+const amount = { type: 'number', minimum: 0, maximum: MOST };
+
 /** What a person may raise a budget by, as JSON Schema. */
 export const RAISE_SCHEMA = {
   type: 'object',
   properties: {
-    usd: { type: 'number', minimum: 0 },
-    tokens: { type: 'number', minimum: 0 },
-    turns: { type: 'number', minimum: 0 },
+    usd: amount,
+    tokens: amount,
+    turns: amount,
     wallTime: {
       anyOf: [
-        { type: 'string', pattern: WALL_TIME },
-        { type: 'number', minimum: 0 },
+        { type: 'string', pattern: WALL_TIME, maxLength: 40 },
+        { type: 'number', minimum: 0, maximum: LONGEST },
       ],
     },
     unknownPrice: { enum: ['allow'] },
@@ -39,8 +45,8 @@ export function readBudget(
   const [unknown] = Object.keys(other);
   if (unknown !== undefined) return `"${unknown}" is none of its fields: ${FIELDS}`;
   for (const [field, value] of Object.entries({ usd, tokens, turns, maxOutputTokens })) {
-    if (value !== undefined && !(typeof value === 'number' && Number.isFinite(value) && value >= 0))
-      return `"${field}" must be a number of 0 or more`;
+    if (value !== undefined && !(typeof value === 'number' && value >= 0 && value <= MOST))
+      return `"${field}" must be a number from 0 to ${MOST}`;
   }
   if (onBreach !== undefined && onBreach !== 'fail' && onBreach !== 'ask')
     return '"onBreach" must be "fail" or "ask"';
@@ -48,12 +54,20 @@ export function readBudget(
     return '"unknownPrice" must be "refuse" or "allow"';
   if (audience !== undefined && typeof audience !== 'string') return '"audience" must be a text';
   const wallTimeMs = wallTime === undefined ? undefined : msOf(wallTime, toMs);
-  if (wallTimeMs !== undefined && !(wallTimeMs >= 0))
-    return '"wallTime" must be a duration, such as "10 minutes", or milliseconds';
+  if (wallTimeMs !== undefined && !(wallTimeMs >= 0 && wallTimeMs <= LONGEST))
+    return '"wallTime" must be a duration, such as "10 minutes", or milliseconds, of at most 100 years';
   const limits = { usd, tokens, turns, onBreach, audience, unknownPrice, maxOutputTokens, wallTimeMs };
   return Object.fromEntries(
     Object.entries(limits).filter(([, value]) => value !== undefined),
   ) as BudgetLimits;
+}
+
+/** What a person gave, as milliseconds: of a text that is longer than it may be, as much as may be. */
+export function raisedTime(
+  wallTime: string | number | undefined,
+  toMs: (duration: string | number) => number,
+): number | undefined {
+  return wallTime === undefined ? undefined : Math.min(LONGEST, msOf(wallTime, toMs) || 0);
 }
 
 function msOf(duration: unknown, toMs: (duration: string | number) => number): number {
@@ -72,5 +86,5 @@ export function amountsIn(given: unknown): Amounts {
 }
 
 function amountIn(value: unknown): number {
-  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0;
+  return typeof value === 'number' && value > 0 ? Math.min(value, MOST) : 0;
 }

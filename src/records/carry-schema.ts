@@ -19,12 +19,10 @@ const allowance = object(
   {
     granted: object({ usd: number, tokens: number, turns: number }),
     until: number,
-    onBreach: text,
-    audience: text,
-    unknownPrice: text,
-    maxOutputTokens: number,
+    rules: object({ onBreach: text, audience: text, unknownPrice: text, maxOutputTokens: number }),
   },
   'granted',
+  'rules',
 );
 const nesting = object({ path: text, idempotencyKey: text, retries: number, allowance }, 'path');
 const budget = object(
@@ -34,12 +32,12 @@ const budget = object(
     asked: number,
     until: number,
     pricesUnknown: boolean,
-    denied: text,
+    denied: failure,
     children: amounts,
     allowance: {
       ...allowance,
       properties: { ...(allowance['properties'] as Schema), grants: number, returned: amounts },
-      required: ['granted', 'grants', 'returned'],
+      required: ['granted', 'rules', 'grants', 'returned'],
     },
   },
   'startedAt',

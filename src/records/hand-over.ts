@@ -27,7 +27,13 @@ export function resumedCarry(carry: RunCarry): RunCarry {
     ...rest,
     records,
     open,
-    approvals: { ...carry.approvals, asked: carry.approvals.asked.map(askedAnew) },
+    approvals: {
+      ...carry.approvals,
+      // Whether a budget is raised concerns the run that asked: this one has another.
+      asked: carry.approvals.asked
+        .filter(([key, { decision }]) => decision || !key.startsWith('budget?'))
+        .map(askedAnew),
+    },
     losses: [],
     agentFailures: 0,
     reopened: open.map(([key]) => key),

@@ -1,4 +1,5 @@
 /** Markdown as Temporal's UI renders it, in which text of a model, a tool or a person stays text. */
+import { withoutDirection } from './direction.ts';
 
 /** A schema's texts are the agent's own; a fence in them would end the block. */
 export function json(value: unknown): string[] {
@@ -36,5 +37,5 @@ export function workflowLink(namespace: string, workflowId: string, text: string
 
 /** Without line breaks and control characters, and without those that turn the reading direction around. */
 function oneLine(text: string): string {
-  return text.replace(/[\s\p{Cc}]+/gu, ' ').replace(/[\u202a-\u202e\u2066-\u2069]/g, '');
+  return withoutDirection(text.replace(/[\s\p{Cc}]+/gu, ' '));
 }

@@ -1,5 +1,5 @@
 /** What a child says of itself, read as what anybody could have sent: what is of another shape is left out. */
-import type { AllowanceReport } from '../protocol/budget.ts';
+import type { AllowanceReport, Amounts, Grant } from '../protocol/budget.ts';
 import type { Door, NestedOutcome } from '../protocol/advance.ts';
 import type { Pending, PendingApproval, PendingQuestion, Refusal } from '../protocol/signals.ts';
 import type { Spent } from '../protocol/usage.ts';
@@ -87,16 +87,35 @@ export function spentIn(given: unknown): Spent | undefined {
 
 /** What a child says of its allowance. */
 export function allowanceReportIn(given: unknown): AllowanceReport | undefined {
-  if (!isObject(given) || !isCount(given['grants'])) return undefined;
+  if (!isObject(given) || !Number.isSafeInteger(given['grants']) || !isCount(given['grants']))
+    return undefined;
   const { grants, returned, settled, wants } = given;
   return {
     grants: grants as number,
     returned: amountsIn(returned),
     settled: amountsIn(settled),
     ...(given['over'] === true && { over: true }),
+    ...(given['busy'] === true && { busy: true }),
     ...(isObject(wants) && {
       wants: { ...amountsIn(wants), ...(isTime(wants['late']) && { late: wants['late'] }) },
     }),
+  };
+}
+
+/** What a parent grants. */
+export function grantIn(given: unknown): (Grant & { granted: Amounts }) | undefined {
+  if (!isObject(given) || !Number.isSafeInteger(given['grants'])) return undefined;
+  const { grants, granted, until, refused, final } = given;
+  const { name, message, code } = isObject(refused) ? refused : {};
+  return {
+    grants: grants as number,
+    granted: amountsIn(granted),
+    ...(isTime(until) && { until }),
+    ...(typeof name === 'string' &&
+      typeof message === 'string' && {
+        refused: { name, message, ...(typeof code === 'string' && { code }) },
+      }),
+    ...(final === true && { final }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Step } from '../protocol/step.ts';
+import { withoutDirection } from './direction.ts';
 import { askedOf } from './run-report.ts';
 
 /** The server takes 400 bytes, of whatever a codec makes of them. */
@@ -16,9 +17,8 @@ export function stepSummary(step: Step): string {
 }
 
 function inert(text: string): string {
-  return text
+  return withoutDirection(text)
     .replaceAll(/:\/\/|\bwww\.|[\\`*[\]()#+!|<>~&@]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/giu, ' ')
-    .replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, '')
     .replaceAll(/[\s\p{Cc}]+/gu, ' ');
 }
 

@@ -76,7 +76,7 @@ async function readRun(
     throw new RunNotFoundError(`The server knows no workflow ${workflowId} in namespace ${namespace}.`);
   });
   // Of this very run, should another begin meanwhile.
-  const run = client.workflow.getHandle(workflowId, description.runId);
+  const run = client.workflow.getHandle(workflowId, description.runId, { followRuns: false });
   const query = async (page: ReportPage) => {
     try {
       const read = await client.withDeadline(
@@ -114,7 +114,7 @@ async function endOf(run: WorkflowHandle): Promise<string | undefined> {
     return undefined;
   } catch (error) {
     if (!(error instanceof WorkflowFailedError)) return undefined;
-    const { message, type } = error.cause as { message?: string; type?: string };
+    const { message, type } = (error.cause ?? {}) as { message?: string; type?: string };
     return [type, message].filter(Boolean).join(': ');
   }
 }

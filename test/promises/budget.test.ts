@@ -236,8 +236,8 @@ test('children, and theirs, have the time that is left, and go on when somebody 
   const handle = await start(stage, 'chief', [{ first: 0, workers }], { wallTime: 1, onBreach: 'ask' });
   const { input } = await waits(handle, 'budget-1');
   expect(input).toEqual({ wallTime: 1 });
-  // Each had the turn that it asked for when no time had passed.
-  expect(stage.provider.requests).toHaveLength(2);
+  // Whoever starts when it is over does not begin.
+  expect(stage.provider.requests).toHaveLength(0);
   await handle.signal(approve, { id: 'budget-1', arguments: { wallTime: '10 minutes' } });
   expect(await handle.result()).toEqual([[3, 3]]);
   await assertAllReplay(handle);
@@ -265,9 +265,67 @@ test('a budget goes over to the next run of the chain, with what was raised', as
   expect(stage.provider.requests).toHaveLength(8);
 });
 
+test('a run that is cancelled while it asks waits for nobody; who resumes it is asked anew', async () => {
+  await using stage = await scene('budget-agents', { script, plugin });
+  await stage.spawn();
+  const handle = await start(stage, 'tidy', 3, { usd: WORST, onBreach: 'ask' });
+  await waits(handle, 'budget-1');
+  await handle.cancel();
+  expect(await handle.result().catch(({ cause }: { cause: Error }) => cause.name)).toBe('CancelledFailure');
+  expect(Object.keys(stage.tally())).toEqual(['BudgetExceededError tidying']);
+  expect(await handle.query(waiting)).toMatchObject({ approvals: [] });
+  const resumed = await resume(await client(), handle.workflowId);
+  // It has as much again: one more turn.
+  const asked = await waits(resumed, 'budget-2');
+  expect((await resumed.query(waiting)).approvals).toEqual([asked]);
+  expect(stage.provider.requests).toHaveLength(2);
+  await resumed.signal(approve, { id: 'budget-2', arguments: { usd: 1 } });
+  expect(await resumed.result()).toBe(3);
+  await assertAllReplay(resumed);
+});
+
+test('a child that is resumed by itself is under no budget but its own', async () => {
+  await using stage = await scene('budget-agents', { script, plugin });
+  await stage.spawn();
+  const handle = await start(stage, 'boss', { first: 0, workers: [{ name: 'a', turns: 3 }] }, { usd: 0.2 });
+  expect(await handle.result()).toEqual(['BudgetExceededError']);
+  const [step] = (await handle.query(report)).steps;
+  const resumed = await resume(await client(), step!.child!);
+  expect(await resumed.result()).toBe(3);
+  expect(stage.provider.requests).toHaveLength(3);
+});
+
+test('a budget is raised by what can be meant, and by nothing else', async () => {
+  await using stage = await scene('budget-agents', { script, plugin });
+  await stage.spawn();
+  const handle = await start(stage, 'spender', { name: 'a', turns: 2 }, { wallTime: 1, onBreach: 'ask' });
+  await waits(handle, 'budget-1');
+  for (const change of [{ wallTime: 1e300 }, { wallTime: 'soon' }, { usd: -1 }, { usd: 1e300 }, {}])
+    await handle.signal(approve, { id: 'budget-1', arguments: change });
+  await until(async () => (await handle.query(waiting)).refused.length === 5, 'five refusals');
+  await handle.signal(approve, { id: 'budget-1', arguments: { wallTime: `${'9'.repeat(30)} days` } });
+  expect(await handle.result()).toBe(2);
+  const { currentDetails } = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+  expect(currentDetails).toMatch(/Budget: until 21\d\d-/);
+});
+
+test('changed code that asks another turn after a kill is not held up by what the lost one may have cost', async () => {
+  await using stage = await scene('budget-agents', { script, plugin });
+  const first = await stage.spawn({ kill: { step: 2, when: 'before' } });
+  const handle = await start(stage, 'spender', { name: 'a', turns: 3 }, { usd: 0.3 });
+  await first.ended;
+  await stage.spawn({ env: { PREFIX: 'second ' } });
+  // The lost attempt, a turn of each version, and what is left is too little.
+  expect(await failureOf(handle)).toMatchObject({ type: 'BudgetExceededError' });
+  expect((await handle.query(usage)).budget).toMatchObject({
+    spent: { usd: expect.closeTo(2 * COST, 9) },
+    reserved: { usd: expect.closeTo(WORST, 9) },
+  });
+});
+
 test.each<[unknown, string]>([
   ['much', 'give an object such as { usd: 1 }'],
-  [{ usd: -1 }, '"usd" must be a number of 0 or more'],
+  [{ usd: -1 }, '"usd" must be a number from 0 to'],
   [{ dollars: 1 }, '"dollars" is none of its fields'],
   [{ wallTime: 'soon' }, '"wallTime" must be a duration'],
   [{ onBreach: 'stop' }, '"onBreach" must be "fail" or "ask"'],

@@ -49,7 +49,13 @@ test('five researchers on two workers: those whose host is killed resume, the ot
 });
 
 test('cancel of the parent reaches every child', async () => {
-  await using stage = await scene('fan-out-agents');
+  await using stage = await scene('fan-out-agents', {
+    // None is answered before the cancel comes.
+    script: ({ messages }) => {
+      const { text } = messages.at(-1)!;
+      return text.startsWith('read about') ? { hang: true } : { text };
+    },
+  });
   await stage.spawn();
   const handle = await stage.start('planner', topics('cancel'));
   await until(() => stage.asked('read about') === 5, 'five turns under way');

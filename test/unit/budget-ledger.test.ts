@@ -18,7 +18,7 @@ describe('the books of a run', () => {
   test('a turn holds its worst case until its answer says what it took', () => {
     const ledger = new BudgetLedger();
     ledger.limit = { usd: 1, turns: 2 };
-    ledger.reserve('a', needOf({ input: 100, output: 10, usd: 0.6 }, 0));
+    ledger.reserve('a', needOf({ input: 100, output: 10, usd: 0.6 }, 1));
     expect(ledger.held).toEqual(amounts(0.6, 110, 1));
     expect(ledger.short(amounts(0.5, 1, 1))).toEqual({ own: ['usd'], allowed: [] });
     ledger.settle(recordWith({ key: 'a', usage: { input: 90, output: 5 }, usd: 0.2 }));
@@ -32,9 +32,31 @@ describe('the books of a run', () => {
 
   test('an attempt that vanished counts once more, held and settled', () => {
     const ledger = new BudgetLedger();
-    expect(needOf({ input: 1, output: 2, usd: 0.5 }, 2)).toEqual(amounts(1.5, 9, 3));
+    expect(needOf({ input: 1, output: 2, usd: 0.5 }, 3)).toEqual(amounts(1.5, 9, 3));
     ledger.settle(recordWith({ usage: { input: 10, output: 5 }, usd: 0.2, lost: 1 }));
     expect(ledger.settled).toEqual(amounts(0.4, 30, 2));
+  });
+
+  test('what a lost attempt may have cost stays held, and nobody waits for it to be given back', () => {
+    const ledger = new BudgetLedger();
+    ledger.limit = { usd: 1 };
+    ledger.reserve('a', amounts(0.4, 0, 1));
+    expect(ledger.mayRelease).toBe(true);
+    ledger.release('a', true);
+    expect([ledger.held, ledger.mayRelease]).toEqual([amounts(0.4, 0, 1), false]);
+    // It is asked again: with both attempts.
+    ledger.release('a', false);
+    ledger.reserve('a', amounts(0.8, 0, 2));
+    ledger.settle(recordWith({ key: 'a', usage: { input: 1, output: 1 }, usd: 0.1, lost: 1 }));
+    expect([ledger.settled, ledger.held]).toEqual([amounts(0.2, 4, 2), nothing()]);
+  });
+
+  test('a turn that failed without an answer counts as if each attempt had cost the most', () => {
+    const ledger = new BudgetLedger();
+    const worst = { input: 10, output: 5, usd: 0.3 };
+    ledger.reserve('a', needOf(worst, 1));
+    ledger.settle(recordWith({ key: 'a', failure: { name: 'E', message: 'm' }, lost: 2, worst }));
+    expect([ledger.settled, ledger.held]).toEqual([amounts(0.6, 30, 2), nothing()]);
   });
 
   test('a failed turn gives back what it held', () => {
