@@ -327,6 +327,7 @@ class AgentRun {
     wf.setCurrentDetails(
       runDetails({
         records: this.#records.list,
+        counts: this.#spending.counts,
         inFlight: this.#steps.list(),
         approvals,
         questions,

@@ -2,9 +2,9 @@
 
 /** The agent's name. */
 export const AGENT_NAME = { name: 'AgentName', type: 'KEYWORD' } as const;
-/** What the run and all below it have cost so far, in US dollars. */
+/** What the run, and the children that are over, have cost so far, in US dollars. */
 export const AGENT_COST_USD = { name: 'AgentCostUsd', type: 'DOUBLE' } as const;
-/** Tokens in and out of the run and all below it so far. */
+/** Tokens in and out of the run, and of the children that are over, so far. */
 export const AGENT_TOKENS = { name: 'AgentTokens', type: 'INT' } as const;
 /**
  * What the run, or one below it, waits for people with: `approval`, `question`, and `escalated` while others have been
@@ -36,7 +36,7 @@ export const TYPE_NAMES = {
 
 /** What a run can be found by, as of when it asked its loop to go on. */
 export interface RunFacts {
-  /** Model turns of the run and all below it. */
+  /** Model turns of the run, and of the children that are over. */
   turns: number;
   /** US dollars. */
   usd: number;

@@ -6,11 +6,13 @@ import { budgetParts } from './budget-words.ts';
 import { code, json, plain, table, workflowLink } from './markdown.ts';
 import { count, countOf, dollars, duration } from './numbers.ts';
 import { childId } from './run-report.ts';
+import type { RecordCounts } from './run-spending.ts';
 import { addSpent } from './spent.ts';
 
 /** A run as its details show it. */
 export interface DescribedRun {
   records: readonly StepRecord[];
+  counts: Readonly<RecordCounts>;
   inFlight: readonly Omit<RunReport['inFlight'][number], 'askedAt'>[];
   approvals: readonly PendingApproval[];
   questions: readonly PendingQuestion[];
@@ -32,15 +34,13 @@ const SHOWN_IN_FLIGHT = 5;
 
 /** What the Temporal UI shows of a run under "User Metadata": markdown, a few KB at most whatever the run holds. */
 export function runDetails(run: DescribedRun): string {
-  const turns = run.records.filter((record) => record.kind === 'turn').length;
-  const tools = run.records.filter((record) => record.kind === 'tool').length;
-  const cached = run.records.filter((record) => record.cached).length;
-  const fromCache = cached > 0 ? `, **${cached}** of them from the cache` : '';
+  const { turns, tools, missed } = run.counts;
+  const { calls = 0 } = run.usage?.cached ?? {};
+  const fromCache = calls > 0 ? `, **${calls}** of them from the cache` : '';
   const lines = [`${bold(turns, 'model turn')} and ${bold(tools, 'tool call')} answered${fromCache}`];
   if (run.usage) lines.push(...spending(run.usage));
   const budget = budgetParts(run.usage?.budget);
   if (budget.length > 0) lines.push('', `Budget: ${budget.join('; ')}`);
-  const missed = run.records.filter((record) => record.missed).slice(-3);
   for (const { name, missed: fields } of missed)
     lines.push('', `Asked anew: turn ${code(name)}, whose ${fields!.map(code).join(', ')} changed`);
   lines.push(...underWay(run), ...waiting(run));

@@ -6,6 +6,16 @@ import { addSpent, nothingSpent, spentOn } from './spent.ts';
 /** Restarts of which more is kept than their number. */
 const KEPT_RESTARTS = 20;
 
+const SHOWN_MISSES = 3;
+
+/** What there is among the records, counted as they come: a run may have thousands, and is described at each step. */
+export interface RecordCounts {
+  turns: number;
+  tools: number;
+  /** The last turns that changed code asked anew. */
+  missed: readonly StepRecord[];
+}
+
 /** What a run has spent, beside what its records say: its children, and what restarts did not spend again. */
 export class RunSpending {
   readonly #records: { readonly list: readonly StepRecord[] };
@@ -17,6 +27,7 @@ export class RunSpending {
   #own = nothingSpent();
   #lost = nothingSpent();
   #cached = { calls: 0, durationMs: 0 };
+  readonly #counts: RecordCounts = { turns: 0, tools: 0, missed: [] };
   #children: Spent;
   #replayed: RunUsage['replayed'];
   /** The last restarts, of which it is known which records they gave again. */
@@ -65,6 +76,12 @@ export class RunSpending {
     };
   }
 
+  /** How many answers there are of each kind, those from before this run included. */
+  get counts(): Readonly<RecordCounts> {
+    this.#count();
+    return this.#counts;
+  }
+
   /** All that this run and those below it took, as the one above is told. */
   get all(): Spent {
     this.#count();
@@ -78,7 +95,11 @@ export class RunSpending {
     this.#counted = list.length;
     this.#own = addSpent(this.#own, spentOn(mine));
     this.#lost = addSpent(this.#lost, spentOn(mine, timesLost));
-    for (const { cached } of more) {
+    for (const record of more) {
+      const { kind, cached, missed } = record;
+      if (kind === 'turn') this.#counts.turns++;
+      if (kind === 'tool') this.#counts.tools++;
+      if (missed) this.#counts.missed = [...this.#counts.missed, record].slice(-SHOWN_MISSES);
       if (!cached) continue;
       const { calls, durationMs } = this.#cached;
       this.#cached = { calls: calls + 1, durationMs: durationMs + cached.durationMs };

@@ -1,12 +1,13 @@
 /** A report as one file of HTML: no script, nothing from elsewhere, so what a model said stays text. */
 import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
-import type { Spent } from '../protocol/usage.ts';
+import type { RunUsage, Spent } from '../protocol/usage.ts';
 import { div, facts, type Html, link, list, round, span, track } from './html.ts';
 import type { Row } from './rows.ts';
 import { type RunView, spentBy } from './view.ts';
 import { STYLE } from './style.ts';
 import { budgetParts } from '../records/budget-words.ts';
+import { addSpent } from '../records/spent.ts';
 import { count, countOf, dollars, duration, roundDuration } from '../records/numbers.ts';
 import { shown } from './text.ts';
 
@@ -45,8 +46,13 @@ function unreadBelow(run: RunView): number {
 }
 
 function summary(root: RunView): Html {
-  const { lost, replayed, before, cached, priceTable } = root.usage;
-  const { restarts, ms } = replayed;
+  const all = runs(root).map(({ usage }) => usage);
+  const lost = all.map((usage) => usage.lost).reduce(addSpent);
+  const replayed = all.map((usage): Spent => usage.replayed).reduce(addSpent);
+  const restarts = sumOf(all, (usage) => usage.replayed.restarts);
+  const ms = sumOf(all, (usage) => usage.replayed.ms);
+  const calls = sumOf(all, (usage) => usage.cached.calls);
+  const { before, priceTable } = root.usage;
   const unread = unreadBelow(root);
   const without = unread > 0 ? `; without ${countOf(unread, 'run')} that could not be read` : '';
   const pairs: [string, Html | string][] = [
@@ -57,19 +63,21 @@ function summary(root: RunView): Html {
   if (root.ended !== undefined) pairs.splice(1, 0, ['Ended with', root.ended]);
   const budget = budgetParts(root.usage.budget);
   if (budget.length > 0) pairs.push(['Budget', budget.join('; ')]);
-  if (lost.turns > 0) pairs.push(['Perhaps lost with workers', spentText(lost)]);
+  if (lost.turns > 0) pairs.push(['Perhaps paid for nothing', spentText(lost)]);
   if (restarts > 0) {
     pairs.push(['Restarts', `${countOf(restarts, 'time')}, which took ${duration(ms)}`]);
     pairs.push(['Not paid again', spentText(replayed)]);
   }
   if (before.turns > 0) pairs.push(['Paid by the run before', spentText(before)]);
-  if (cached.calls > 0)
-    pairs.push([
-      'From the cache',
-      `${countOf(cached.calls, 'call')}, which had taken ${duration(cached.durationMs)}`,
-    ]);
+  const had = sumOf(all, (usage) => usage.cached.durationMs);
+  if (calls > 0)
+    pairs.push(['From the cache', `${countOf(calls, 'call')}, which had taken ${duration(had)}`]);
   if (priceTable !== undefined) pairs.push(['Prices', shown(priceTable)]);
   return facts(pairs);
+}
+
+function sumOf(all: readonly RunUsage[], amount: (usage: RunUsage) => number): number {
+  return all.reduce((total, usage) => total + amount(usage), 0);
 }
 
 function status({ status: text }: RunView): Html {

@@ -73,7 +73,7 @@ const LAYERS: Layer[] = [
     may: ({ of }) =>
       within('src/cli', 'src/report', 'src/protocol').test(of) ||
       isNode(of) ||
-      isPackage(of, '@temporalio/client', 'commander'),
+      isPackage(of, '@temporalio/envconfig', '@temporalio/client', 'commander'),
   },
   {
     files: within('src/client'),

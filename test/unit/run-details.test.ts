@@ -2,10 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { PendingApproval } from '../../src/protocol/signals.ts';
 import type { StepKind } from '../../src/protocol/step.ts';
-import { runDetails } from '../../src/records/run-details.ts';
+import { type DescribedRun, runDetails } from '../../src/records/run-details.ts';
+import { RunSpending } from '../../src/records/run-spending.ts';
 import { recordWith } from '../kit/record.ts';
 
 const nothing = { records: [], inFlight: [], approvals: [], questions: [], refused: [] };
+const detailsOf = (run: Omit<DescribedRun, 'counts'>) =>
+  runDetails({ ...run, counts: new RunSpending({ list: run.records }).counts });
 const record = (kind: StepKind) => recordWith({ kind });
 const pending = (changes: Partial<PendingApproval> = {}): PendingApproval => ({
   id: 'issue_refund-1',
@@ -21,7 +24,7 @@ test('counts answered turns and tools, and names what is in flight', () => {
     { kind: 'tool' as const, name: 'search' },
     { kind: 'approval' as const, name: 'issue_refund' },
   ];
-  expect(runDetails({ ...nothing, records, inFlight })).toBe(
+  expect(detailsOf({ ...nothing, records, inFlight })).toBe(
     [
       '**2** model turns and **1** tool call answered',
       '',
@@ -39,14 +42,14 @@ test('counts answered turns and tools, and names what is in flight', () => {
 });
 
 test('shows each pending approval with the exact signal to send', () => {
-  const shown = runDetails({ ...nothing, approvals: [pending()] });
+  const shown = detailsOf({ ...nothing, approvals: [pending()] });
   expect(shown).toContain('### Waiting for a decision: `issue_refund-1`\nRefund?');
   const [, payload] = /```json\n(.*)\n```/.exec(shown)!;
   expect(JSON.parse(payload!)).toEqual({ id: 'issue_refund-1' });
 });
 
 test('says whom an approval concerns, and when it is decided without a person', () => {
-  const shown = runDetails({
+  const shown = detailsOf({
     ...nothing,
     approvals: [
       pending({ audience: 'finance', expiresAt: 86_400_000 }),
@@ -61,20 +64,20 @@ test('says whom an approval concerns, and when it is decided without a person', 
 
 test('has the arguments ready to be changed, where they may be', () => {
   const input = { usd: 5, why: '```' };
-  const shown = runDetails({ ...nothing, approvals: [pending({ input, edit: { type: 'object' } })] });
+  const shown = detailsOf({ ...nothing, approvals: [pending({ input, edit: { type: 'object' } })] });
   const blocks = [...shown.matchAll(/```json\n(.*)\n```/g)].map(([, json]) => JSON.parse(json!) as unknown);
   expect(blocks).toEqual([{ id: 'issue_refund-1' }, { id: 'issue_refund-1', arguments: input }]);
 });
 
 test('says where it waits, and how many messages are unread', () => {
   const below = pending({ id: 'writer-1/issue_refund-1', workflowId: 'w/writer-1a2b' });
-  const shown = runDetails({ ...nothing, approvals: [below], unread: 2 });
+  const shown = detailsOf({ ...nothing, approvals: [below], unread: 2 });
   expect(shown).toContain('\n\nIn `w/writer-1a2b`; it may be answered here or there.\n');
   expect(shown).toContain('\n\nMessages that the agent has not read: **2**');
 });
 
 test('says that an approval which the present loop has not asked for waits', () => {
-  expect(runDetails({ ...nothing, approvals: [pending({ withdrawn: true })] })).toContain(
+  expect(detailsOf({ ...nothing, approvals: [pending({ withdrawn: true })] })).toContain(
     'an answer waits until it does',
   );
 });
@@ -84,7 +87,7 @@ test('shows the last refused signal', () => {
     { signal: 'approve', reason: 'first', at: 1 },
     { signal: 'approve', reason: 'last', at: 2 },
   ];
-  const shown = runDetails({ ...nothing, refused });
+  const shown = detailsOf({ ...nothing, refused });
   expect(shown).toContain('Refused: signal `approve`: last');
   expect(shown).not.toContain('first');
 });
@@ -121,7 +124,7 @@ describe('text of a model, a tool or a person', () => {
   });
 
   test("does not leave its code span or fence, where it is a step's name or an id", () => {
-    const shown = runDetails({
+    const shown = detailsOf({
       ...nothing,
       inFlight: [{ kind: 'tool' as const, name: 'a`\n\n# b' }],
       approvals: [pending({ id: 'a`\n```\n# b-1' })],
@@ -134,7 +137,7 @@ describe('text of a model, a tool or a person', () => {
 
 test('is a few KB at most, whatever the run holds', () => {
   const many = 3_000;
-  const shown = runDetails({
+  const shown = detailsOf({
     ...nothing,
     records: Array.from({ length: many }, () => record('turn')),
     inFlight: Array.from({ length: many }, () => ({ kind: 'tool' as const, name: '`'.repeat(200) })),
@@ -149,7 +152,7 @@ test('is a few KB at most, whatever the run holds', () => {
 });
 
 function promptLine(prompt: string): string {
-  const lines = runDetails({ ...nothing, approvals: [pending({ prompt })] }).split('\n');
+  const lines = detailsOf({ ...nothing, approvals: [pending({ prompt })] }).split('\n');
   const start = lines.findIndex((line) => line.startsWith('###')) + 1;
   const end = lines.indexOf('Send signal `approve` or `reject` with:') - 1;
   expect(end - start).toBe(1);
@@ -163,7 +166,7 @@ function decode(text: string): string {
 test('shows each question with the signal to send and what fits, whatever the schema says', () => {
   const schema = { type: 'boolean', description: 'a ``` fence' };
   const question = { id: 'ship-1', prompt: 'Ship?', askedAt: 0, schema, audience: 'sales' };
-  const shown = runDetails({ ...nothing, questions: [question] });
+  const shown = detailsOf({ ...nothing, questions: [question] });
   expect(shown).toContain('### Waiting for an answer: `ship-1`\nShip?\n\nFor `sales`');
   const blocks = [...shown.matchAll(/```json\n(.*)\n```/g)].map(([, json]) => JSON.parse(json!) as unknown);
   expect(blocks).toEqual([{ id: 'ship-1', value: '…' }, schema]);
