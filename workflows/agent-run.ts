@@ -186,7 +186,7 @@ class AgentRun {
     if (got.built) {
       this.#steps.forgetAsked();
       const { ms = 0 } = got.built;
-      this.#spending.replayed({ at: Date.now(), records: got.took?.records ?? 0, ms });
+      this.#spending.replayed(got.took?.records ?? 0, ms);
     }
     this.#steps.note(got);
     return got;

@@ -5,7 +5,7 @@ import type { AHEAD, LOCAL_INPUT } from './names.ts';
 import type { RunFacts } from './search-attributes.ts';
 import type { Message, PendingApproval, PendingQuestion, Refusal, SentDecision } from './signals.ts';
 import type { AnswerBlob, CachedFrom, Step, StepFailure, StepRecord } from './step.ts';
-import type { Spent, Usage } from './usage.ts';
+import type { RunUsage, Spent, Usage } from './usage.ts';
 
 /** What the run tells the host when it wants the loop to go on. Never in history: a local activity's input is not recorded. */
 export interface AdvanceInput {
@@ -198,18 +198,8 @@ export interface RunCarry {
   /** What the children that are over have spent. */
   children?: Spent;
   budget?: BudgetCarry;
-  /** What loops that were built again did not ask again. */
-  replayed?: Spent & { restarts: number; ms?: number; last?: Restart[] };
-}
-
-/** A loop was built again. */
-export interface Restart {
-  /** Milliseconds since the epoch, by the workflow's clock. */
-  at: number;
-  /** How many records it was given. */
-  records: number;
-  /** How many milliseconds it needed to be where the run was. */
-  ms: number;
+  /** What loops that were built again did not ask again; `last`: how many records the last of them were given. */
+  replayed?: RunUsage['replayed'] & { last: number[] };
 }
 
 /** Approvals as they go over to the next run of the chain. */

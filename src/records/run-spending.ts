@@ -1,4 +1,4 @@
-import type { Restart, RunCarry } from '../protocol/advance.ts';
+import type { RunCarry } from '../protocol/advance.ts';
 import type { StepRecord } from '../protocol/step.ts';
 import type { RunUsage, Spent } from '../protocol/usage.ts';
 import { addSpent, nothingSpent, spentOn } from './spent.ts';
@@ -30,32 +30,31 @@ export class RunSpending {
   readonly #counts: RecordCounts = { turns: 0, tools: 0, missed: [] };
   #children: Spent;
   #replayed: RunUsage['replayed'];
-  /** The last restarts, of which it is known which records they gave again. */
-  #lastRestarts: Restart[];
+  /** How many records the last restarts gave again. */
+  #lastRestarts: number[];
 
   constructor(records: { readonly list: readonly StepRecord[] }, carry: Partial<RunCarry> = {}) {
     this.#records = records;
     this.paidBefore = carry.paidBefore ?? 0;
     this.#before = spentOn(records.list.slice(0, this.paidBefore));
     this.#children = carry.children ?? nothingSpent();
-    const { last = [], ...sums } = carry.replayed ?? { ...nothingSpent(), restarts: 0 };
-    this.#replayed = { ms: 0, ...sums };
+    const { last, ...sums } = carry.replayed ?? { ...nothingSpent(), restarts: 0, ms: 0, last: [] };
+    this.#replayed = sums;
     this.#lastRestarts = last;
   }
 
   /** A loop was built again, and given records. Not by the first that a run builds, which has none. */
-  replayed(restart: Restart): void {
-    const { records, ms } = restart;
+  replayed(records: number, ms: number): void {
     if (records === 0) return;
     const { restarts, ms: before } = this.#replayed;
     const spent = addSpent(this.#replayed, spentOn(this.#records.list.slice(0, records)));
     this.#replayed = { ...spent, restarts: restarts + 1, ms: before + ms };
-    this.#lastRestarts = [...this.#lastRestarts, restart].slice(-KEPT_RESTARTS);
+    this.#lastRestarts = [...this.#lastRestarts, records].slice(-KEPT_RESTARTS);
   }
 
   /** How many of the last restarts gave the record of this number again. */
   timesReplayed(no: number): number {
-    return this.#lastRestarts.filter(({ records }) => no < records).length;
+    return this.#lastRestarts.filter((records) => no < records).length;
   }
 
   /** A child is over. */

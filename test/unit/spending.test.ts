@@ -80,7 +80,7 @@ describe('what a run has spent', () => {
   test('is told apart from what vanished, what the run before had paid, and what restarts did not ask again', () => {
     const list = [turn(), turn({ lost: 2 })];
     const spending = new RunSpending({ list }, { paidBefore: 1 });
-    for (const records of [0, 2, 1]) spending.replayed({ at: 1, records, ms: 30 });
+    for (const records of [0, 2, 1]) spending.replayed(records, 30);
     spending.childSpent(spent(3));
     list.push(
       turn(),
@@ -104,21 +104,13 @@ describe('what a run has spent', () => {
   test('says which of its records restarts gave again: the last 20, also those before it continued as new', () => {
     const list = [turn(), turn(), turn()];
     const spending = new RunSpending({ list });
-    for (let restart = 0; restart < 15; restart++) spending.replayed({ at: restart, records: 1, ms: 10 });
-    spending.replayed({ at: 16, records: 2, ms: 10 });
+    for (let restart = 0; restart < 15; restart++) spending.replayed(1, 10);
+    spending.replayed(2, 10);
     expect([0, 1, 2].map((no) => spending.timesReplayed(no))).toEqual([16, 1, 0]);
     const next = new RunSpending({ list }, JSON.parse(JSON.stringify(spending.carry())));
-    for (let restart = 0; restart < 10; restart++) next.replayed({ at: restart, records: 3, ms: 10 });
+    for (let restart = 0; restart < 10; restart++) next.replayed(3, 10);
     expect([0, 1, 2].map((no) => next.timesReplayed(no))).toEqual([20, 11, 10]);
     expect(next.usage('table').replayed).toMatchObject({ restarts: 26, ms: 260 });
-  });
-
-  test('goes on from what an older version carried, which knew only how many restarts there were', () => {
-    const list = [turn()];
-    const spending = new RunSpending({ list }, { replayed: { ...spent(2), restarts: 2 } });
-    spending.replayed({ at: 1, records: 1, ms: 5 });
-    expect(spending.usage('table').replayed).toEqual({ ...spent(3), restarts: 3, ms: 5 });
-    expect(spending.timesReplayed(0)).toBe(1);
   });
 });
 
