@@ -101,9 +101,9 @@ export function agent<Input, Output>(
   assertKnownOptions(options, OPTIONS, `Cannot declare agent ${name}`);
   assertApprovalRule(`Cannot declare agent ${name}`, options.requiresApproval);
   const { retries, turnRetry, turnTimeout, taskQueue } = options;
-  const budget = options.budget && readBudget(options.budget, msToNumber);
+  const budget = options.budget === undefined ? undefined : readBudget(options.budget, msToNumber);
   if (typeof budget === 'string')
-    throw new DeclarationError(`Cannot declare agent ${name}: its budget is none: ${budget}.`);
+    throw new DeclarationError(`Cannot declare agent ${name}: its budget is not valid: ${budget}.`);
   const fit = async (input: unknown): Promise<unknown> =>
     options.input
       ? await validate(

@@ -52,8 +52,9 @@ export class BudgetQuestion {
   }
 
   /** Waits until a person has said whether it is raised. Whoever comes second waits for the same answer. */
-  async answered(breach: Breach[], failure: StepFailure, limits: BudgetLimits): Promise<void> {
-    if (!this.isOpen) void wf.CancellationScope.nonCancellable(() => this.#ask(breach, failure, limits));
+  async answered(breach: Breach[], failure: StepFailure, limits: BudgetLimits, need: Amounts): Promise<void> {
+    if (!this.isOpen)
+      void wf.CancellationScope.nonCancellable(() => this.#ask(breach, failure, limits, need));
     await wf.condition(() => !this.isOpen);
   }
 
@@ -77,11 +78,11 @@ export class BudgetQuestion {
     return `${BUDGET_KEY}?${wf.workflowInfo().firstExecutionRunId}?${this.#asked}`;
   }
 
-  async #ask(breach: Breach[], failure: StepFailure, limits: BudgetLimits): Promise<void> {
+  async #ask(breach: Breach[], failure: StepFailure, limits: BudgetLimits, need: Amounts): Promise<void> {
     const { approvals, link, changed } = this.#options;
     this.isOpen = true;
     const key = this.#key;
-    const input = raiseFor(breach, limits);
+    const input = raiseFor(breach, limits, need);
     approvals.ask(key, {
       name: 'budget',
       prompt: raisePrompt(failure.message, input),
@@ -97,14 +98,16 @@ export class BudgetQuestion {
     const { approved, arguments: edited, reason, at } = approvals.decision(key)!;
     this.#asked++;
     if (approved) this.#raise((edited as Raise | undefined) ?? input, at);
-    else this.denied = { ...failure, message: reason ?? `${failure.message} A person refused to raise it.` };
+    else this.denied = { ...failure, message: `The budget was not raised: ${reason ?? failure.message}` };
     this.isOpen = false;
     changed();
   }
 
   /** Time is given from when it was given. */
   #raise(by: Raise, at: number): void {
-    this.raised = sum(this.raised, amountsIn(by));
+    // Sums of dollars are not exact, and are shown.
+    const { usd, ...rest } = sum(this.raised, amountsIn(by));
+    this.raised = { usd: Number(usd.toFixed(9)), ...rest };
     if (by.unknownPrice) this.pricesUnknown = true;
     const ms = raisedTime(by.wallTime, msToNumber as (duration: string | number) => number);
     if (ms !== undefined) this.until = at + ms;
@@ -113,14 +116,14 @@ export class BudgetQuestion {
 
 const SOME: Amounts = { usd: 1, tokens: 100_000, turns: 10 };
 
-/** By how much a budget is raised, if whoever approves says nothing else: by as much as it was. */
-function raiseFor(breach: readonly Breach[], limits: BudgetLimits): Raise {
+/** By how much a budget is raised, if whoever approves says nothing else: by as much as it was, or as is needed. */
+function raiseFor(breach: readonly Breach[], limits: BudgetLimits, need: Amounts): Raise {
   const input: Raise = {};
   for (const dimension of breach) {
     // A budget of nothing is raised by something.
     if (dimension === 'wallTime') input.wallTime = limits.wallTimeMs || 60_000;
     else if (dimension === 'unknownPrice') input.unknownPrice = 'allow';
-    else input[dimension] = limits[dimension] || SOME[dimension];
+    else input[dimension] = Math.max(limits[dimension]!, need[dimension]) || SOME[dimension];
   }
   return input;
 }

@@ -41,6 +41,18 @@ export class BudgetTerms {
     return { ...this.allowance?.rules, ...this.limits };
   }
 
+  /** With what a child starts: so much, and the rules and the time of its parent. */
+  allowanceFor(granted: Partial<Amounts>): Allowance {
+    const { rules, deadline } = this;
+    const { onBreach, audience, unknownPrice, maxOutputTokens } = rules;
+    const given = Object.entries({ onBreach, audience, unknownPrice, maxOutputTokens });
+    return {
+      granted,
+      ...(deadline !== undefined && { until: deadline }),
+      rules: Object.fromEntries(given.filter(([, value]) => value !== undefined)),
+    };
+  }
+
   /** Something limits the run. */
   get isLimited(): boolean {
     const { limits } = this;
@@ -103,6 +115,6 @@ function limitsOfRun(): BudgetLimits {
   if (typeof limits !== 'string') return limits;
   throw applicationFailure({
     name: 'DeclarationError',
-    message: `The memo "budget" of this run is none: ${limits}.`,
+    message: `The memo "budget" of this run is not valid: ${limits}.`,
   });
 }

@@ -44,8 +44,8 @@ export interface RunBudgetOptions {
 interface Claim {
   /** `undefined`: nothing any more. */
   need: () => (Amounts & { late?: number; unpriced?: boolean }) | undefined;
-  /** Whose it is, in words. */
-  what: string;
+  /** What it is for, in words. */
+  what: () => string;
   /** Of a turn: whether the present loop asks for it. */
   wanted?: () => boolean;
   refused?: StepFailure;
@@ -104,15 +104,17 @@ export class RunBudget {
     const isPriced = step.worst.usd !== undefined;
     const claim: Claim = {
       need: () => ({ ...need, ...(!isPriced && this.#terms.needsPrices && { unpriced: true }) }),
-      what: `turn ${step.name}`,
+      what: () => `turn ${step.name}`,
       wanted: () => this.#options.askedNow(step.key),
     };
     // What attempts before this one held is counted anew.
     this.#ledger.release(step.key, false);
     const { doing } = flight;
     flight.doing = 'approval';
+    const waits = this.#judge(claim) !== 'take';
     const refusal = await this.#claim(claim, () => this.#ledger.reserve(step.key, need));
     flight.doing = doing;
+    if (waits) flight.heldUntil = Date.now();
     return refusal;
   }
 
@@ -126,14 +128,7 @@ export class RunBudget {
     if (!this.isLimited) return undefined;
     this.#count();
     const granted = this.#ledger.startChild(id);
-    const { rules, deadline } = this.#terms;
-    const { onBreach, audience, unknownPrice, maxOutputTokens } = rules;
-    const given = Object.entries({ onBreach, audience, unknownPrice, maxOutputTokens });
-    return {
-      granted,
-      ...(deadline !== undefined && { until: deadline }),
-      rules: Object.fromEntries(given.filter(([, value]) => value !== undefined)),
-    };
+    return this.#terms.allowanceFor(granted);
   }
 
   /** @param neverWas it was not started under this id: there was another */
@@ -165,9 +160,9 @@ export class RunBudget {
   report(): AllowanceReport | undefined {
     if (!this.#terms.allowance) return undefined;
     this.#count();
-    const needs = [...this.#waiting].flatMap(({ need, refused, wanted }) =>
-      refused || wanted?.() === false ? [] : (need() ?? []),
-    );
+    const waiting = [...this.#waiting].filter(({ refused, wanted }) => !refused && wanted?.() !== false);
+    const needs = waiting.flatMap(({ need }) => need() ?? []);
+    const whatFor = waiting.map(({ what }) => what());
     const at = Math.max(this.#now, ...needs.map((need) => need.late ?? 0));
     const late = isLate(this.#terms.allowance.until, at) ? at : 0;
     const wants = this.#ledger.lacks(needs);
@@ -179,7 +174,9 @@ export class RunBudget {
       ...(this.#over && { over: true }),
       ...(needs.length > 0 && this.#ledger.mayRelease && { busy: true }),
       ...(needs.length > 0 &&
-        (isSome(wants) || late > 0) && { wants: { ...wants, ...(late > 0 && { late }) } }),
+        (isSome(wants) || late > 0) && {
+          wants: { ...wants, what: whatFor[0]!, ...(late > 0 && { late }) },
+        }),
     };
   }
 
@@ -191,12 +188,12 @@ export class RunBudget {
   get state(): BudgetState | undefined {
     if (!this.isLimited) return undefined;
     this.#count();
-    const { settled, held, left } = this.#ledger;
+    const { spent, reserved, left } = this.#ledger;
     const until = this.#terms.deadline;
     return {
       limits: { ...this.#terms.limits, ...this.#terms.raised },
-      spent: settled,
-      reserved: held,
+      spent,
+      reserved,
       left,
       ...(until !== undefined && { until }),
     };
@@ -255,10 +252,11 @@ export class RunBudget {
           await wf.condition(() => this.#judge(claim) !== 'wait');
         } else if ('failure' in verdict) return verdict.failure;
         else {
-          const failure = breachFailure(verdict.breach, claim.what, this.state!);
+          const need = claim.need() ?? nothing();
+          const failure = breachFailure(verdict.breach, claim.what(), this.state!, need);
           const { rules } = this.#terms;
           if (rules.onBreach !== 'ask' || this.#isCut || this.#orphaned) return failure;
-          await this.#question.answered(verdict.breach, failure, rules);
+          await this.#question.answered(verdict.breach, failure, rules, need);
           this.#endAll();
         }
       }
@@ -311,7 +309,8 @@ export class RunBudget {
     this.#served.add(id);
     const need = () => this.#ledger.wantsOf(id);
     let grant: Grant | undefined;
-    const refusal = await this.#claim({ need, what: `agent ${id}` }, () => {
+    const what = () => `${need()?.what ?? 'what it asks'} of agent ${id}`;
+    const refusal = await this.#claim({ need, what }, () => {
       const wants = need();
       if (wants) grant = this.#ledger.grant(id, wants);
     });

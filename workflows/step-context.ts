@@ -17,6 +17,8 @@ export interface InFlight {
   doing: Step['kind'];
   attempts: number;
   askedAt: number;
+  /** When it had room in the budget, if it waited for that. */
+  heldUntil?: number;
   /** A person changed its arguments. */
   edited?: EditedArguments;
   scope: wf.CancellationScope;

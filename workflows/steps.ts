@@ -212,7 +212,7 @@ export class Steps {
     }
   }
 
-  #answer({ step, attempts, askedAt, edited }: InFlight, { ahead, ...answer }: Answer): void {
+  #answer({ step, attempts, askedAt, edited, heldUntil }: InFlight, { ahead, ...answer }: Answer): void {
     const { losses, started, underWay } = this.#options.context;
     const lost = (losses.get(step.key) ?? 0) + (answer.lost ?? 0);
     const missed = this.#missed.get(step.key);
@@ -226,6 +226,7 @@ export class Steps {
       name: step.name,
       ...answer,
       ...(edited && { edited }),
+      ...(heldUntil !== undefined && { heldUntil }),
       ...askedOf(step),
       ...(step.suspends && { child: true as const }),
       ...(lost > 0 && { lost, ...(!answer.usage && step.worst && { worst: step.worst }) }),

@@ -53,6 +53,8 @@ async function register(client: Client): Promise<void> {
     const how = missing.includes(attribute) ? 'added' : 'was there';
     say(`${attribute.name} ${TYPE_NAMES[attribute.type]}: ${how}\n`);
   }
+  if (missing.length > 0)
+    say('Workers that run notice within a minute; runs that began before are not found by them.\n');
 }
 
 /** Not every server lets a client do this. */
@@ -61,7 +63,10 @@ async function asOperator<T>(client: Client, call: () => Promise<T>): Promise<T>
     return await call();
   } catch (error) {
     const { namespace } = client.options;
-    const said = (error as { details?: string }).details || (error as Error).message;
+    const { code, details, message } = error as Error & { code?: number; details?: string };
+    const said = (details || message).replace(/\.$/, '');
+    // No such namespace.
+    if (code === 5) throw new Error(`Cannot add search attributes: ${said}.`, { cause: error });
     const all = SEARCH_ATTRIBUTES.map(({ name, type }) => `--search-attribute ${name}=${TYPE_NAMES[type]}`);
     throw new Error(
       `Cannot add search attributes to namespace ${namespace}: ${said}. Have somebody do it who may; on Temporal Cloud: tcld namespace search-attributes add --namespace ${namespace} ${all.join(' ')}`,

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
-import { collectReport } from '../report/collect.ts';
+import { collectReport, type RunTree } from '../report/collect.ts';
 import { pageOf } from '../report/page.ts';
 import { viewOf } from '../report/view.ts';
 import { say } from './say.ts';
@@ -43,8 +43,12 @@ async function writeReport(workflowId: string, options: ReportOptions): Promise<
   if (file === '-') process.stdout.write(page);
   else {
     await writeFile(file, page);
-    say(`${file}: ${tree.report.total} steps, ${Buffer.byteLength(page)} bytes\n`);
+    say(`${file}: ${stepsIn(tree)} steps, ${Buffer.byteLength(page)} bytes\n`);
   }
+}
+
+function stepsIn({ report, children }: RunTree): number {
+  return children.reduce((sum, child) => sum + stepsIn(child), report.total);
 }
 
 function webAddress(url: string): string {

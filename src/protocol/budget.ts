@@ -68,8 +68,8 @@ export interface AllowanceReport {
   returned: Amounts;
   /** What it will never give back: spent, by it and by its children that are over. */
   settled: Amounts;
-  /** What it waits for beyond what it has; `late`: its time was over then, in milliseconds since 1970. */
-  wants?: Amounts & { late?: number };
+  /** What it waits for beyond what it has, and what for, in words; `late`: its time was over then, in milliseconds since 1970. */
+  wants?: Amounts & { what?: string; late?: number };
   /** Something is held that may turn out cheaper without anybody's doing. */
   busy?: true;
   /** It is over: a grant that it has not had by now, it will not use. */
@@ -108,7 +108,7 @@ export interface BudgetCarry {
 /** How a budget stands. */
 export interface BudgetState {
   limits: BudgetLimits;
-  /** Spent, by it and by its children that are over. */
+  /** Spent, by it and below, as far as children that run have told. */
   spent: Amounts;
   /** Held for turns that are under way, or may have been paid by an attempt that vanished, and by children that run. */
   reserved: Amounts;

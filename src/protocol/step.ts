@@ -133,6 +133,8 @@ export interface StepRecord {
   parts?: string;
   /** Of a turn that changed code asked in the place of a recorded one: in which fields its request differs from that. */
   missed?: string[];
+  /** Of a turn that waited for room in a budget: until when; milliseconds since the epoch. */
+  heldUntil?: number;
   /** The tool was not run: an equal call had been answered. */
   cached?: CachedFrom;
   /** The tool was run with what a person made of its arguments. */

@@ -56,6 +56,25 @@ export class BudgetLedger {
     );
   }
 
+  /** Spent, as far as children that run have told, too. */
+  get spent(): Amounts {
+    return sum(this.settled, this.#below);
+  }
+
+  /** The rest of what is held. */
+  get reserved(): Amounts {
+    return minus(this.held, this.#below);
+  }
+
+  get #below(): Amounts {
+    return sum(
+      ...[...this.#children.values()].map((child) => {
+        const held = heldBy(child);
+        return fromEach((dimension) => Math.min(held[dimension], child.report.settled[dimension]));
+      }),
+    );
+  }
+
   /** What may still be reserved, by dimension: absent where nothing limits it. */
   get left(): Partial<Amounts> {
     const taken = sum(this.settled, this.held);

@@ -43,11 +43,14 @@ export function readBudget(
   const { usd, tokens, turns, wallTime, onBreach, audience, unknownPrice, maxOutputTokens, ...other } =
     given as Record<string, unknown>;
   const [unknown] = Object.keys(other);
-  if (unknown !== undefined) return `"${unknown}" is none of its fields: ${FIELDS}`;
+  if (unknown !== undefined) return `it has no "${unknown}", only ${FIELDS}`;
   for (const [field, value] of Object.entries({ usd, tokens, turns, maxOutputTokens })) {
     if (value !== undefined && !(typeof value === 'number' && value >= 0 && value <= MOST))
       return `"${field}" must be a number from 0 to ${MOST}`;
   }
+  if ([turns, maxOutputTokens].some((each) => each !== undefined && !Number.isInteger(each)))
+    return '"turns" and "maxOutputTokens" must be whole numbers';
+  if (maxOutputTokens === 0) return '"maxOutputTokens" must be more than 0';
   if (onBreach !== undefined && onBreach !== 'fail' && onBreach !== 'ask')
     return '"onBreach" must be "fail" or "ask"';
   if (unknownPrice !== undefined && unknownPrice !== 'refuse' && unknownPrice !== 'allow')

@@ -1,14 +1,19 @@
 /** A budget in words: why something does not fit, and what a person is asked. */
 import type { Amounts, BudgetState } from '../protocol/budget.ts';
 import type { StepFailure } from '../protocol/step.ts';
-import { count, dollars, duration } from './numbers.ts';
+import { countOf, dollars, duration } from './numbers.ts';
 
 /** What a budget does not suffice in. */
 export type Breach = keyof Amounts | 'wallTime' | 'unknownPrice';
 
 /** The failure of what does not fit. */
-export function breachFailure(breach: readonly Breach[], what: string, state: BudgetState): StepFailure {
-  const why = breach.map((dimension) => reason(dimension, state)).join('; ');
+export function breachFailure(
+  breach: readonly Breach[],
+  what: string,
+  state: BudgetState,
+  need: Amounts,
+): StepFailure {
+  const why = breach.map((dimension) => reason(dimension, state, need)).join('; ');
   return {
     name: 'BudgetExceededError',
     message: `The budget does not suffice for ${what}: ${why}.`,
@@ -38,17 +43,22 @@ export function budgetParts(state: BudgetState | undefined): string[] {
   return [...amounts, ...(until === undefined ? [] : [`until ${new Date(until).toISOString()}`])];
 }
 
-function reason(dimension: Breach, { limits, spent, reserved, left, until }: BudgetState): string {
+function reason(
+  dimension: Breach,
+  { limits, spent, reserved, left, until }: BudgetState,
+  need: Amounts,
+): string {
   if (dimension === 'wallTime') return `its time was over at ${new Date(until!).toISOString()}`;
   if (dimension === 'unknownPrice')
     return 'nobody knows its price, which counts as over budget (unknownPrice: "allow" counts it as free; "prices" of AgentsPlugin names it)';
   const said = (of: number) => amount(dimension, of);
-  return `it may take more than the ${said(left[dimension] ?? 0)} left of ${said(limits[dimension] ?? 0)} (${said(spent[dimension])} spent, ${said(reserved[dimension])} held)`;
+  const held = reserved[dimension] > 0 ? `, ${said(reserved[dimension])} held` : '';
+  return `it may take ${said(need[dimension])}, and ${said(left[dimension] ?? 0)} of ${said(limits[dimension] ?? 0)} are left (${said(spent[dimension])} spent${held})`;
 }
 
 function amount(dimension: string, value: unknown): string {
   if (typeof value !== 'number') return String(value);
   if (dimension === 'usd') return dollars(value);
   if (dimension === 'wallTime') return duration(value);
-  return `${count(value)} ${dimension}`;
+  return countOf(value, dimension === 'turns' ? 'turn' : 'token');
 }

@@ -97,7 +97,11 @@ export function allowanceReportIn(given: unknown): AllowanceReport | undefined {
     ...(given['over'] === true && { over: true }),
     ...(given['busy'] === true && { busy: true }),
     ...(isObject(wants) && {
-      wants: { ...amountsIn(wants), ...(isTime(wants['late']) && { late: wants['late'] }) },
+      wants: {
+        ...amountsIn(wants),
+        ...(typeof wants['what'] === 'string' && { what: wants['what'].slice(0, 300) }),
+        ...(isTime(wants['late']) && { late: wants['late'] }),
+      },
     }),
   };
 }

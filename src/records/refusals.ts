@@ -75,7 +75,7 @@ export function whyUnfit(asked: Decidable, sent: SentDecision): Refusal | undefi
   if (sent.arguments === undefined) return undefined;
   if (!edit) return unfit(`the arguments of "${id}" may not be changed: it has no "allowEdit"`);
   const wrong = whyNotValue(edit, sent.arguments);
-  return wrong === undefined ? undefined : unfit(`the arguments for "${id}" do not fit: ${clip(wrong)}`);
+  return wrong === undefined ? undefined : unfit(`the arguments for "${id}" do not fit: ${clip(wrong, 300)}`);
 }
 
 function whyNotValue(schema: Record<string, unknown>, value: unknown): string | undefined {

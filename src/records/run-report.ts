@@ -1,6 +1,7 @@
 import type { ReportStep } from '../protocol/report.ts';
 import type { Step, StepFailure, StepRecord } from '../protocol/step.ts';
 import { jsonBytes } from './run-records.ts';
+import { saidIn } from './said-in.ts';
 
 export const PAGE = 500;
 export const LARGEST_PAGE = 1_000;
@@ -45,7 +46,7 @@ function reportStep(record: StepRecord, no: number, run: RunOfSteps): ReportStep
   const { key, kind, name, askedAt, answeredAt, attempts, asked, usage, usd, lost, cached, missed } = record;
   const isServed = run.divergedAt !== undefined && no < run.divergedAt && kind !== 'turn';
   const replayed = run.timesReplayed(no);
-  const decidedAt = run.decidedAt(key);
+  const decidedAt = run.decidedAt(key) ?? record.heldUntil;
   const json = jsonOf(record.value);
   return {
     no,
@@ -57,7 +58,9 @@ function reportStep(record: StepRecord, no: number, run: RunOfSteps): ReportStep
     attempts,
     bytes: record.blob?.bytes ?? new TextEncoder().encode(json).length,
     ...(asked !== undefined && { asked }),
-    ...(record.value !== undefined && { answer: startOfText(json, SHOWN_CHARS) }),
+    ...(record.value !== undefined && {
+      answer: startOfText(kind === 'turn' ? saidIn(record.value) || json : json, SHOWN_CHARS),
+    }),
     ...(record.failure && { failure: shortened(record.failure) }),
     ...(usage && { usage }),
     ...(usd !== undefined && { usd }),

@@ -72,8 +72,11 @@ async function readRun(
   const { namespace } = client.options;
   const handle = client.workflow.getHandle(workflowId, runId);
   const description = await handle.describe().catch((error: Error) => {
-    if (error.name !== 'WorkflowNotFoundError') throw error;
-    throw new RunNotFoundError(`The server knows no workflow ${workflowId} in namespace ${namespace}.`);
+    const which = runId === undefined ? `workflow ${workflowId}` : `run ${runId} of workflow ${workflowId}`;
+    if (error.name === 'WorkflowNotFoundError')
+      throw new RunNotFoundError(`The server knows no ${which} in namespace ${namespace}.`);
+    const { details = error.message } = (error.cause ?? {}) as { details?: string };
+    throw new Error(`Cannot read ${which}: ${details}.`, { cause: error });
   });
   // Of this very run, should another begin meanwhile.
   const run = client.workflow.getHandle(workflowId, description.runId, { followRuns: false });

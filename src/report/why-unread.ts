@@ -7,7 +7,12 @@ const TOO_LONG = new Set<number | undefined>([1, 4]);
 /** @param ms how long was waited */
 export function whyUnread(
   error: unknown,
-  { workflowId, type, taskQueue }: Pick<WorkflowExecutionDescription, 'workflowId' | 'type' | 'taskQueue'>,
+  {
+    workflowId,
+    type,
+    taskQueue,
+    status,
+  }: Pick<WorkflowExecutionDescription, 'workflowId' | 'type' | 'taskQueue' | 'status'>,
   ms: number,
 ): Error {
   const { name, message, cause } = error as Error & { cause?: { code?: number; details?: string } };
@@ -18,6 +23,9 @@ export function whyUnread(
     const within = tooLong ? ` within ${ms / 1_000} s` : '';
     const todo = `Start a worker with agent ${type} on task queue ${taskQueue}, or wait longer with --timeout.`;
     return new Error(`${cannot}: no worker answered${within}. ${todo}`);
+  }
+  if (name === 'QueryNotRegisteredError' && status.name !== 'RUNNING') {
+    return new Error(`${cannot}: it ended as it began, or is no agent's. Temporal's UI shows with what.`);
   }
   if (name === 'QueryNotRegisteredError') {
     const todo = 'Ask for the report of an agent, and update its workers.';

@@ -24,7 +24,9 @@ test('four children at once share what is left, a breach asks, and raising it go
   const asked = await waits(handle, 'budget-1');
   expect(peak(stage)).toBeLessThanOrEqual(0.96 + 1e-9);
   expect(asked).toMatchObject({
-    prompt: expect.stringMatching(/^The budget does not suffice for agent .+ left of \$0\.9600/),
+    prompt: expect.stringMatching(
+      /^The budget does not suffice for turn gpt-4\.1 of agent boss.+ of \$0\.9600 are left/,
+    ),
     input: { usd: 0.96 },
   });
   const held = (await handle.query(usage)).budget!;
@@ -86,7 +88,7 @@ test('children of children draw on the same budget, and one breach is asked abou
   });
   const handle = await start(stage, 'chief', [team('x'), team('y')], { usd: 0.6, onBreach: 'ask' });
   const { prompt, workflowId } = await waits(handle, 'budget-1');
-  expect(prompt).toMatch(/^The budget does not suffice for agent chief/);
+  expect(prompt).toMatch(/^The budget does not suffice for turn gpt-4\.1 of agent/);
   expect(workflowId).toBeUndefined();
   expect(peak(stage)).toBeLessThanOrEqual(0.6 + 1e-9);
   await handle.signal(approve, { id: 'budget-1' });
@@ -105,7 +107,7 @@ test("an agent's own budget limits it within the other's, and is raised at the r
   const handle = await start(stage, 'boss', { first: 1, workers, of: 'modest' }, { usd: 5 });
   const asked = await waits(handle, 'modest-1/budget-1');
   expect(asked).toMatchObject({ audience: 'finance', input: { turns: 1 } });
-  expect(asked.prompt).toMatch(/more than the 0 turns left of 1 turns/);
+  expect(asked.prompt).toMatch(/it may take 1 turn, and 0 turns of 1 turn are left \(1 turn spent\)/);
   await handle.signal(approve, { id: 'modest-1/budget-1' });
   expect(await handle.result()).toEqual([2]);
 });

@@ -19,7 +19,7 @@ test('is written by one command, and shows the run and those below it in a brows
   const file = newFile();
   const ui = 'http://ui.example';
   const { stdout, stderr, code } = await command('report', handle.workflowId, '-o', file, '--ui', `${ui}/`);
-  expect([code, stderr, stdout]).toEqual([0, '', expect.stringMatching(/run\.html: 5 steps, \d+ bytes\n$/)]);
+  expect([code, stderr, stdout]).toEqual([0, '', expect.stringMatching(/run\.html: 11 steps, \d+ bytes\n$/)]);
 
   await using report = await openReport(file);
   const { page, did } = report;
