@@ -199,6 +199,7 @@ class AgentRun {
       const more = await wf.condition(due, CANCEL_GRACE);
       if (more || this.#steps.size > 0) return;
       this.#link.grantAll();
+      await this.#budget.settled();
       this.#doors.close();
       if (!this.#doors.allSaid) await wf.condition(() => this.#doors.allSaid, TELL_GRACE);
       throw new wf.CancelledFailure('The run was cancelled.');
@@ -230,6 +231,7 @@ class AgentRun {
     this.#failure = end.failure;
     const mustEnd = this.#steps.withdraw(end.failure ? 'failure' : 'success');
     this.#link.grantAll();
+    await this.#budget.settled();
     this.#doors.close();
     this.#describe();
     await wf.condition(() => this.#doors.allSaid, TELL_GRACE);

@@ -26,6 +26,15 @@ interface Raise extends Partial<Amounts> {
   unknownPrice?: 'allow';
 }
 
+/** What does not fit. */
+interface Asked {
+  breach: Breach[];
+  failure: StepFailure;
+  limits: BudgetLimits;
+  need: Amounts;
+  isMoot: () => boolean;
+}
+
 export class BudgetQuestion {
   readonly #options: BudgetQuestionOptions;
   /** By how much people raised it. */
@@ -51,11 +60,13 @@ export class BudgetQuestion {
     this.#asked = carry?.asked ?? 0;
   }
 
-  /** Waits until a person has said whether it is raised. Whoever comes second waits for the same answer. */
-  async answered(breach: Breach[], failure: StepFailure, limits: BudgetLimits, need: Amounts): Promise<void> {
-    if (!this.isOpen)
-      void wf.CancellationScope.nonCancellable(() => this.#ask(breach, failure, limits, need));
-    await wf.condition(() => !this.isOpen);
+  /**
+   * Waits until a person has said whether it is raised, or that is moot: a deploy may raise it too. Whoever comes second
+   * waits for the same answer.
+   */
+  async answered(asked: Asked): Promise<void> {
+    if (!this.isOpen) void wf.CancellationScope.nonCancellable(() => this.#ask(asked));
+    await wf.condition(() => !this.isOpen || asked.isMoot());
   }
 
   carry(): Omit<BudgetCarry, 'startedAt' | 'children' | 'allowance'> {
@@ -78,7 +89,7 @@ export class BudgetQuestion {
     return `${BUDGET_KEY}?${wf.workflowInfo().firstExecutionRunId}?${this.#asked}`;
   }
 
-  async #ask(breach: Breach[], failure: StepFailure, limits: BudgetLimits, need: Amounts): Promise<void> {
+  async #ask({ breach, failure, limits, need }: Asked): Promise<void> {
     const { approvals, link, changed } = this.#options;
     this.isOpen = true;
     const key = this.#key;

@@ -2,7 +2,7 @@
 import { msToNumber } from '@temporalio/common/lib/time.js';
 import * as wf from '@temporalio/workflow';
 import type { AdvanceInput } from '../src/protocol/advance.ts';
-import type { Allowance, Amounts, BudgetLimits, BudgetRules } from '../src/protocol/budget.ts';
+import type { Allowance, Amounts, BudgetLimits, BudgetRules, Grant } from '../src/protocol/budget.ts';
 import { DIMENSIONS } from '../src/records/budget-ledger.ts';
 import { readBudget } from '../src/records/budget-limits.ts';
 import type { BudgetQuestion } from './budget-question.ts';
@@ -51,6 +51,11 @@ export class BudgetTerms {
       ...(deadline !== undefined && { until: deadline }),
       rules: Object.fromEntries(given.filter(([, value]) => value !== undefined)),
     };
+  }
+
+  /** Until when a child has time: `null` takes back a limit that there was. */
+  get timeGranted(): Pick<Grant, 'until'> {
+    return { until: this.deadline ?? null };
   }
 
   /** Something limits the run. */

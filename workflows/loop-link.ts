@@ -66,8 +66,9 @@ export class LoopLink {
   #ahead: (Ahead & { key: string }) | undefined;
   /** How many messages the last answer of the loop took account of. */
   messagesTaken = 0;
-  /** An answer of the loop is under way. */
-  #advancing = false;
+  /** How many answers of the loop were asked for, and came. */
+  #begun = 0;
+  #ended = 0;
   cancelling = false;
   cancelSent = false;
   watching = false;
@@ -156,7 +157,7 @@ export class LoopLink {
     const builds = this.epoch === undefined || this.isLost();
     const from = builds ? 0 : this.from;
     const { agent, chain, input, records, inbox, idempotencyKey } = this.#options;
-    this.#advancing = true;
+    this.#begun++;
     const answer = advance({
       [LOCAL_INPUT]: 1,
       agent,
@@ -185,7 +186,7 @@ export class LoopLink {
         : { epoch: this.epoch }),
       ...(this.cancelling && (builds || !this.cancelSent) && { cancel: true as const }),
     });
-    const got = await answer.finally(() => (this.#advancing = false));
+    const got = await answer.finally(() => this.#ended++);
     this.#agains = got.again ? this.#agains + 1 : 0;
     // Fails this task, not the run: another worker may be able, as Temporal does for unknown workflow types.
     if (got.unable !== undefined) throw new Error(got.unable);
@@ -260,7 +261,9 @@ export class LoopLink {
    * events that came meanwhile; a replay is told of it first. So what came has to mean the same before it and after it.
    */
   async #untilAnswered(): Promise<void> {
-    await wf.condition(() => !this.#advancing);
+    // That one: by the time that this is looked at, the next may be under way.
+    const begun = this.#begun;
+    await wf.condition(() => this.#ended >= begun);
   }
 
   /** A loop was built: what the run knew of the one before is of no use. */

@@ -22,6 +22,7 @@ import { allowanceReportIn, grantIn } from '../src/records/read-report.ts';
 import type { RunRecords } from '../src/records/run-records.ts';
 import { BudgetQuestion } from './budget-question.ts';
 import { BudgetTerms } from './budget-terms.ts';
+import { sendGrant } from './send-grant.ts';
 import type { LoopLink } from './loop-link.ts';
 import { handleSignal } from './raw-signals.ts';
 import type { InFlight } from './step-context.ts';
@@ -60,6 +61,8 @@ export class RunBudget {
   readonly #question: BudgetQuestion;
   #grants: number;
   #over = false;
+  /** What came, and waits to be acted on. */
+  #toDo = 0;
   #orphaned = false;
   /** Those below know that nothing more is spent. */
   #toldAll = false;
@@ -205,8 +208,7 @@ export class RunBudget {
     // What has come and is not acted on yet, the next run has from its start.
     const heard = this.#heard;
     const { allowance: before } = this.#terms;
-    const allowance =
-      before && heard ? grownBy(before, { granted: heard.granted, until: heard.until }) : before;
+    const allowance = before && heard ? grownBy(before, heard) : before;
     return {
       budget: {
         startedAt: this.#terms.startedAt,
@@ -233,9 +235,19 @@ export class RunBudget {
 
   /** Does something that follows from what came. */
   async #later(act: () => void): Promise<void> {
-    await this.#options.link.mayAct();
-    act();
-    this.#options.changed();
+    this.#toDo++;
+    // Whosever it is: a cancel of the run, or of a step, does not end it.
+    await wf.CancellationScope.nonCancellable(async () => {
+      await this.#options.link.mayAct();
+      this.#toDo--;
+      act();
+      this.#options.changed();
+    });
+  }
+
+  /** All that came is in the books. */
+  async settled(): Promise<void> {
+    if (this.#toDo > 0) await wf.condition(() => this.#toDo === 0);
   }
 
   async #claim(claim: Claim, take: () => void): Promise<StepFailure | undefined> {
@@ -256,7 +268,8 @@ export class RunBudget {
           const failure = breachFailure(verdict.breach, claim.what(), this.state!, need);
           const { rules } = this.#terms;
           if (rules.onBreach !== 'ask' || this.#isCut || this.#orphaned) return failure;
-          await this.#question.answered(verdict.breach, failure, rules, need);
+          const isMoot = () => this.#judge(claim) === 'take';
+          await this.#question.answered({ breach: verdict.breach, failure, limits: rules, need, isMoot });
           this.#endAll();
         }
       }
@@ -298,9 +311,10 @@ export class RunBudget {
     const { denied } = this.#question;
     if (!denied || this.#toldAll) return;
     this.#toldAll = true;
+    const until = this.#terms.timeGranted;
     for (const id of this.#ledger.children) {
       const grant = this.#ledger.refuse(id);
-      if (grant) void this.#tell(id, { ...grant, refused: denied, final: true });
+      if (grant) void sendGrant(id, { ...grant, ...until, refused: denied, final: true });
     }
   }
 
@@ -317,17 +331,9 @@ export class RunBudget {
     const refused = refusal && this.#ledger.refuse(id);
     if (refused) grant = { ...refused, refused: refusal };
     this.#served.delete(id);
-    if (grant) await this.#tell(id, grant);
-  }
-
-  async #tell(id: string, grant: Grant): Promise<void> {
-    const until = this.#terms.deadline;
-    const given = { ...grant, ...(until !== undefined && { until }) };
-    try {
-      await wf.getExternalWorkflowHandle(id).signal(GRANT_SIGNAL, given);
-    } catch {
-      // It is over.
-    }
+    if (grant) await sendGrant(id, { ...grant, ...this.#terms.timeGranted });
+    // It may have said something else meanwhile.
+    if (this.#ledger.wantsOf(id) && !this.#served.has(id)) void this.#serve(id);
   }
 
   /** @param payload from the parent, or from anybody */
@@ -338,7 +344,8 @@ export class RunBudget {
     void this.#later(() => this.#take(grant));
   }
 
-  #take({ grants, granted, until, refused, final }: NonNullable<ReturnType<typeof grantIn>>): void {
+  #take(grant: NonNullable<ReturnType<typeof grantIn>>): void {
+    const { grants, refused, final } = grant;
     const { allowance } = this.#terms;
     if (!allowance || grants <= this.#grants) return;
     const short = (claim: Claim) => {
@@ -349,7 +356,7 @@ export class RunBudget {
     if (refused) for (const claim of this.#waiting) if (short(claim) || late) claim.refused = refused;
     if (refused && final) this.#question.denied = refused;
     this.#grants = grants;
-    this.#terms.allowance = grownBy(allowance, { granted, until });
+    this.#terms.allowance = grownBy(allowance, grant);
     this.#ledger.granted = this.#terms.allowance.granted;
     this.#endAll();
   }

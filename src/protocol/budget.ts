@@ -81,7 +81,8 @@ export interface Grant {
   /** Its number, from 1. */
   grants: number;
   granted: Partial<Amounts>;
-  until?: number;
+  /** `null`: its time is not limited, or no more. */
+  until?: number | null;
   refused?: StepFailure;
   /** A person refused to raise the budget: nothing more is spent. */
   final?: true;

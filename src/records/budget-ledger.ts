@@ -128,7 +128,7 @@ export class BudgetLedger {
   }
 
   /** A turn was answered, or failed. */
-  settle({ key, usage, usd = 0, lost = 0, worst }: StepRecord): void {
+  settle({ key, kind, failure, usage, usd = 0, lost = 0, worst }: StepRecord): void {
     this.#reserved.delete(key);
     this.#perhapsPaid.delete(key);
     if (usage) {
@@ -136,6 +136,8 @@ export class BudgetLedger {
       const tokens = (usage.input + usage.output) * times;
       this.own = sum(this.own, { usd: usd * times, tokens, turns: times });
     } else if (worst && lost > 0) this.own = sum(this.own, needOf(worst, lost));
+    // It says nothing of tokens, but it was a turn.
+    else if (kind === 'turn' && !failure) this.own = sum(this.own, { turns: 1 });
   }
 
   /** What a child may spend from its start on. */
@@ -178,8 +180,6 @@ export class BudgetLedger {
     if (!child) return nothing();
     const { returned: before, settled: settledBefore } = child.report;
     if (over) child.granted = child.grantedBy.get(grants) ?? child.granted;
-    // It has had one of which this run does not know: after a reset, or by somebody else. The next one comes after it.
-    child.grants = Math.max(child.grants, grants);
     const gave = fromEach((dimension) =>
       Math.min(child.granted[dimension], Math.max(before[dimension], returned[dimension])),
     );
@@ -196,7 +196,7 @@ export class BudgetLedger {
   /** What a child waits for, unless an answer to it is on its way. */
   wantsOf(id: string): AllowanceReport['wants'] {
     const child = this.#children.get(id);
-    return child && child.report.grants === child.grants ? child.report.wants : undefined;
+    return child && child.report.grants >= child.grants ? child.report.wants : undefined;
   }
 
   /** Grants a child what it wants, and a part of what is left besides, so that it asks less often. */
@@ -271,7 +271,8 @@ function fromEach(amount: (dimension: Dimension) => number): Amounts {
 }
 
 function nextGrant(child: Child): Granted {
-  child.grants++;
+  // It may have had one of which this run does not know: after a reset, or by somebody else.
+  child.grants = Math.max(child.grants, child.report.grants) + 1;
   child.grantedBy.set(child.grants, child.granted);
   return { grants: child.grants, granted: child.granted };
 }
@@ -279,11 +280,13 @@ function nextGrant(child: Child): Granted {
 /** An allowance with what was granted by now: sums only grow. */
 export function grownBy(
   allowance: Allowance,
-  { granted, until }: { granted: Amounts; until: number | undefined },
+  { granted, until }: { granted: Amounts; until?: number | null },
 ): Allowance {
   const all = DIMENSIONS.flatMap((dimension) => {
     const before = allowance.granted[dimension];
     return before === undefined ? [] : [[dimension, Math.max(before, granted[dimension])] as const];
   });
-  return { ...allowance, granted: Object.fromEntries(all), ...(until !== undefined && { until }) };
+  const { until: before, ...rest } = allowance;
+  const by = until === undefined ? before : until;
+  return { ...rest, granted: Object.fromEntries(all), ...(typeof by === 'number' && { until: by }) };
 }

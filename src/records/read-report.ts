@@ -8,6 +8,8 @@ import { amountsIn } from './budget-limits.ts';
 type Fields = Record<string, unknown>;
 /** Ids of workflows, runs and updates: the server takes no longer ones. */
 const MAX_NAME_CHARS = 1_000;
+/** No run has more. */
+const MOST_GRANTS = 1e9;
 /** A date can be made of it. */
 const LATEST = 8.64e15;
 
@@ -87,11 +89,10 @@ export function spentIn(given: unknown): Spent | undefined {
 
 /** What a child says of its allowance. */
 export function allowanceReportIn(given: unknown): AllowanceReport | undefined {
-  if (!isObject(given) || !Number.isSafeInteger(given['grants']) || !isCount(given['grants']))
-    return undefined;
+  if (!isObject(given) || !isNumberOfGrant(given['grants'])) return undefined;
   const { grants, returned, settled, wants } = given;
   return {
-    grants: grants as number,
+    grants,
     returned: amountsIn(returned),
     settled: amountsIn(settled),
     ...(given['over'] === true && { over: true }),
@@ -108,19 +109,23 @@ export function allowanceReportIn(given: unknown): AllowanceReport | undefined {
 
 /** What a parent grants. */
 export function grantIn(given: unknown): (Grant & { granted: Amounts }) | undefined {
-  if (!isObject(given) || !Number.isSafeInteger(given['grants'])) return undefined;
+  if (!isObject(given) || !isNumberOfGrant(given['grants'])) return undefined;
   const { grants, granted, until, refused, final } = given;
   const { name, message, code } = isObject(refused) ? refused : {};
   return {
-    grants: grants as number,
+    grants,
     granted: amountsIn(granted),
-    ...(isTime(until) && { until }),
+    ...((until === null || isTime(until)) && { until }),
     ...(typeof name === 'string' &&
       typeof message === 'string' && {
         refused: { name, message, ...(typeof code === 'string' && { code }) },
       }),
     ...(final === true && { final }),
   };
+}
+
+function isNumberOfGrant(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= MOST_GRANTS;
 }
 
 function isCount(value: unknown): boolean {
