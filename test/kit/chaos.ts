@@ -45,7 +45,12 @@ export async function runChaos({
     await spawnWorker({
       taskQueue,
       module: new URL('../fixtures/chaos-agents.ts', import.meta.url).href,
-      plugin: { ...QUICK_PLUGIN, ...(continueAfterRecords !== undefined && { continueAfterRecords }) },
+      // A process that is only slow is not to count as dead: three deaths under one turn end its run, as they should.
+      plugin: {
+        ...QUICK_PLUGIN,
+        heartbeatTimeout: '4s',
+        ...(continueAfterRecords !== undefined && { continueAfterRecords }),
+      },
       worker: QUICK_WORKER,
       env: { EFFECTS: log, PROVIDER_URL: provider.url },
     });

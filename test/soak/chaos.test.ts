@@ -25,6 +25,9 @@ test.each(all)(
     expect(new Set(report.outcomes.map((outcome) => JSON.stringify(outcome))).size).toBe(1);
     expect(report.turned).toEqual([]);
     expect(report.repeated).toEqual([]);
+    // One attack costs a body that it meets one more run.
+    const { kills, pauses, stops } = report.attacks;
+    expect(Math.max(...Object.values(report.bodies))).toBeLessThanOrEqual(1 + kills + pauses + stops);
     await assertReplays(report.histories);
   },
   300_000,
