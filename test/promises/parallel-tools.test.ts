@@ -73,16 +73,15 @@ test('fifty parallel calls of one answer all overlap', async () => {
   await using stage = await scene('parallel-agents', { script });
   const { taskQueue } = stage;
   process.env['PROVIDER_URL'] = stage.provider.url;
-  const worker = await startWorker({ taskQueue, plugin: { agents: [parallel] } });
-  const looks = Array.from({ length: 50 }, (_, i) => ({ what: `${i}`, ms: 2_000 }));
+  // Beside all that, this process may be slow to say that it lives.
+  const plugin = { agents: [parallel], heartbeatTimeout: '30s' } as const;
+  const worker = await startWorker({ taskQueue, plugin });
+  const looks = Array.from({ length: 50 }, (_, i) => ({ what: `${i}`, ms: 0, together: 50 }));
   const { workflow } = await client();
   await workflow.execute(parallel, { taskQueue, workflowId: taskQueue, args: [{ looks }] });
   await worker.stop();
-  const lines = stage.effects();
-  const lastStart = Math.max(...lines.filter(({ what }) => what.startsWith('start')).map(({ at }) => at));
-  const firstEnd = Math.min(...lines.filter(({ what }) => what.startsWith('end')).map(({ at }) => at));
-  expect(lines.filter(({ what }) => what.startsWith('end'))).toHaveLength(50);
-  expect(lastStart).toBeLessThan(firstEnd);
+  const done = stage.effects().map(({ what }) => what.split(' ')[0]);
+  expect(done).toEqual([...Array<string>(50).fill('start'), ...Array<string>(50).fill('end')]);
 });
 
 test('eight parallel turns on three workers are each paid once', async () => {
