@@ -19,7 +19,6 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.cache/'],
   reporters: ['default', '<rootDir>/test/kit/count-reporter.mjs'],
   testTimeout: 120_000,
-  // Much of the time is waiting: for a dead process to be noticed, for a retry.
-  maxWorkers: 3,
+  maxWorkers: 2,
   workerIdleMemoryLimit: '1GB',
 };

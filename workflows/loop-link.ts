@@ -66,9 +66,8 @@ export class LoopLink {
   #ahead: (Ahead & { key: string }) | undefined;
   /** How many messages the last answer of the loop took account of. */
   messagesTaken = 0;
-  /** How many answers of the loop were asked for, and came. */
-  #begun = 0;
-  #ended = 0;
+  /** An answer of the loop is under way. */
+  #advancing = false;
   cancelling = false;
   cancelSent = false;
   watching = false;
@@ -157,7 +156,7 @@ export class LoopLink {
     const builds = this.epoch === undefined || this.isLost();
     const from = builds ? 0 : this.from;
     const { agent, chain, input, records, inbox, idempotencyKey } = this.#options;
-    this.#begun++;
+    this.#advancing = true;
     const answer = advance({
       [LOCAL_INPUT]: 1,
       agent,
@@ -186,7 +185,7 @@ export class LoopLink {
         : { epoch: this.epoch }),
       ...(this.cancelling && (builds || !this.cancelSent) && { cancel: true as const }),
     });
-    const got = await answer.finally(() => this.#ended++);
+    const got = await answer.finally(() => (this.#advancing = false));
     this.#agains = got.again ? this.#agains + 1 : 0;
     // Fails this task, not the run: another worker may be able, as Temporal does for unknown workflow types.
     if (got.unable !== undefined) throw new Error(got.unable);
@@ -261,9 +260,7 @@ export class LoopLink {
    * events that came meanwhile; a replay is told of it first. So what came has to mean the same before it and after it.
    */
   async #untilAnswered(): Promise<void> {
-    // That one: by the time that this is looked at, the next may be under way.
-    const begun = this.#begun;
-    await wf.condition(() => this.#ended >= begun);
+    await wf.condition(() => !this.#advancing);
   }
 
   /** A loop was built: what the run knew of the one before is of no use. */

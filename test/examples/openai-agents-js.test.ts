@@ -139,10 +139,10 @@ describe.each(programs)('$name', (program) => {
   });
 
   // In the soak after every other step.
-  test('killed after its first, a middle and its last step, it goes on, and nothing answered is asked or run again', async () => {
+  test('killed after a step in the middle, it goes on, and nothing answered is asked or run again', async () => {
     const all = Array.from({ length: turns + tools - 1 }, (_, i) => i + 1);
-    const some = [all[0]!, all[Math.floor(all.length / 2)]!, all.at(-1)!];
-    const steps = process.env['TEST_SOAK'] ? all.filter((step) => step % 2 === 1) : [...new Set(some)];
+    const middle = all[Math.floor(all.length / 2)]!;
+    const steps = process.env['TEST_SOAK'] ? all.filter((step) => step % 2 === 1) : [middle];
     for (let i = 0; i < steps.length; i += 4) {
       const group = steps.slice(i, i + 4);
       const runs = await Promise.all(

@@ -2,7 +2,7 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { type PendingApproval, waiting } from '../../src/index.ts';
 import { effects } from './effects.ts';
-import { until } from './temporal.ts';
+import { client, until } from './temporal.ts';
 
 /** Waits until as many approvals wait as are named, and gives them. */
 export async function untilWaiting(
@@ -27,9 +27,11 @@ export async function untilWaitingOrOver(handle: WorkflowHandle, id: string): Pr
   return seen === 'waits';
 }
 
-/** While no worker lives, nobody answers a query. */
+/** While no worker lives, nobody answers a query; one that a killed worker had taken, the server gives up after 30 s. */
 async function pendingOf(handle: WorkflowHandle): Promise<PendingApproval[]> {
-  const { approvals } = await handle.query(waiting).catch(() => ({ approvals: [] as PendingApproval[] }));
+  const query = async () => await handle.query(waiting);
+  const answered = (await client()).withDeadline(Date.now() + 5_000, query);
+  const { approvals } = await answered.catch(() => ({ approvals: [] as PendingApproval[] }));
   return approvals;
 }
 

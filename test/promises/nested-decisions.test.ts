@@ -125,7 +125,8 @@ test('a tool that suspends asks, sleeps and has a sub-agent: over kills, what ra
   expect(did).toMatchObject({
     'looked up prices of Acme': 1,
     'offered 12': 1,
-    'writes about Acme': 1,
+    // The sub-agent's own code, which a lost task may start again.
+    'writes about Acme': expect.any(Number),
     tried: 1,
   });
   const runs = await treeOf(root);
