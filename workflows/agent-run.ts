@@ -12,7 +12,7 @@ import {
   MAX_HISTORY_EVENTS,
   MAX_STORED_CARRY_BYTES,
 } from '../src/protocol/limits.ts';
-import { CARRY_QUERY } from '../src/protocol/names.ts';
+import { BUDGET_KEY, CARRY_QUERY } from '../src/protocol/names.ts';
 import { records as recordsQuery, report as reportQuery } from '../src/protocol/signals.ts';
 import type { StepFailure } from '../src/protocol/step.ts';
 import { Approvals } from '../src/records/approvals.ts';
@@ -27,7 +27,6 @@ import { LoopLink } from './loop-link.ts';
 import { reportOf } from './report.ts';
 import { startOf, wellFormed } from './start-of-run.ts';
 import { Steps, waitsLong } from './steps.ts';
-import { BUDGET_KEY } from './budget-question.ts';
 import { RunBudget } from './run-budget.ts';
 import type { StepContext } from './step-context.ts';
 

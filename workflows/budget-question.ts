@@ -2,15 +2,13 @@
 import { msToNumber } from '@temporalio/common/lib/time.js';
 import * as wf from '@temporalio/workflow';
 import type { Amounts, BudgetCarry, BudgetLimits } from '../src/protocol/budget.ts';
+import { BUDGET_KEY } from '../src/protocol/names.ts';
 import type { StepFailure } from '../src/protocol/step.ts';
 import type { Approvals } from '../src/records/approvals.ts';
 import { nothing, sum } from '../src/records/budget-ledger.ts';
 import { amountsIn, RAISE_SCHEMA, raisedTime } from '../src/records/budget-limits.ts';
 import { type Breach, raisePrompt } from '../src/records/budget-words.ts';
 import type { LoopLink } from './loop-link.ts';
-
-/** Keys of what a person is asked about a budget begin with it. */
-export const BUDGET_KEY = 'budget';
 
 export interface BudgetQuestionOptions {
   link: LoopLink;

@@ -36,5 +36,8 @@ export const GRANT_SIGNAL = '__agents_grant';
 /** Signal: a decision on something that waits in a child, from its parent. */
 export const DECIDE_SIGNAL = '__agents_decide';
 
+/** Keys of what a person is asked about a budget begin with it, and a `?`. */
+export const BUDGET_KEY = 'budget';
+
 /** A tool's or agent's name: what OpenAI, Anthropic and Gemini all accept as the name of a function. */
 export const NAME_PATTERN = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/;

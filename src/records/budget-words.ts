@@ -1,6 +1,7 @@
 /** A budget in words: why something does not fit, and what a person is asked. */
 import type { Amounts, BudgetState } from '../protocol/budget.ts';
 import type { StepFailure } from '../protocol/step.ts';
+import { DIMENSIONS } from './budget-ledger.ts';
 import { countOf, dollars, duration } from './numbers.ts';
 
 /** What a budget does not suffice in. */
@@ -32,7 +33,7 @@ export function raisePrompt(why: string, raise: object): string {
 export function budgetParts(state: BudgetState | undefined): string[] {
   if (!state) return [];
   const { limits, spent, reserved, left, until } = state;
-  const amounts = (['usd', 'tokens', 'turns'] as const).flatMap((dimension) => {
+  const amounts = DIMENSIONS.flatMap((dimension) => {
     const rest = left[dimension];
     if (rest === undefined) return [];
     const said = (of: number) => amount(dimension, of);

@@ -1,5 +1,6 @@
 /** What a run that goes on from another one starts with. */
 import type { RunCarry } from '../protocol/advance.ts';
+import { BUDGET_KEY } from '../protocol/names.ts';
 import type { StepFailure, StepRecord } from '../protocol/step.ts';
 
 /** What a run has that has begun nothing. */
@@ -31,7 +32,7 @@ export function resumedCarry(carry: RunCarry): RunCarry {
       ...carry.approvals,
       // Whether a budget is raised concerns the run that asked: this one has another.
       asked: carry.approvals.asked
-        .filter(([key, { decision }]) => decision || !key.startsWith('budget?'))
+        .filter(([key, { decision }]) => decision || !key.startsWith(`${BUDGET_KEY}?`))
         .map(askedAnew),
     },
     losses: [],

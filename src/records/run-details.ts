@@ -8,6 +8,7 @@ import { count, countOf, dollars, duration } from './numbers.ts';
 import { childId } from './run-report.ts';
 import type { RecordCounts } from './run-spending.ts';
 import { addSpent } from './spent.ts';
+import { cacheWords, reasoningWords } from './token-words.ts';
 
 /** A run as its details show it. */
 export interface DescribedRun {
@@ -160,16 +161,10 @@ function spending({ own, children, lost, replayed, before, priceTable }: RunUsag
 }
 
 function spentText({ turns, usage, usd, unpriced }: Spent): string {
-  const { input, output, cacheRead, cacheWrite, reasoning } = usage;
-  const cache = [
-    cacheRead ? `${count(cacheRead)} from the provider's cache` : [],
-    cacheWrite ? `${count(cacheWrite)} into it` : [],
-  ].flat();
-  const of = cache.length > 0 ? ` (${cache.join(', ')})` : '';
-  const thought = reasoning ? ` (${count(reasoning)} reasoning)` : '';
+  const { input, output } = usage;
   const unknown =
     unpriced.length > 0 ? `; no price is known for ${unpriced.slice(0, 5).map(code).join(', ')}` : '';
-  return `${countOf(turns, 'model turn')}, **${count(input)}** tokens in${of}, **${count(output)}** out${thought}, **${dollars(usd)}**${unknown}`;
+  return `${countOf(turns, 'model turn')}, **${count(input)}** tokens in${cacheWords(usage)}, **${count(output)}** out${reasoningWords(usage)}, **${dollars(usd)}**${unknown}`;
 }
 
 /** Arguments may be changed: those there are, to be sent as they are to be. */

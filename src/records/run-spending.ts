@@ -89,6 +89,7 @@ export class RunSpending {
 
   #count(): void {
     const { list } = this.#records;
+    if (this.#counted === list.length) return;
     const more = list.slice(this.#counted);
     const mine = list.slice(Math.max(this.#counted, this.paidBefore));
     this.#counted = list.length;

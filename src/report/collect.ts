@@ -3,6 +3,7 @@ import { type Client, WorkflowFailedError, type WorkflowHandle } from '@temporal
 import { RunNotFoundError } from '../errors/index.ts';
 import type { ReportPage, ReportStep, RunReport } from '../protocol/report.ts';
 import { report } from '../protocol/signals.ts';
+import { LARGEST_PAGE } from '../records/run-report.ts';
 import { whyUnread } from './why-unread.ts';
 
 /** A run with the runs below it. */
@@ -30,8 +31,6 @@ export interface CollectOptions {
   onPage?: (page: RunReport) => void;
 }
 
-/** Steps asked for at once. */
-const PAGE = 1_000;
 /** Runs that are read at once. */
 const AT_ONCE = 8;
 const TIMEOUT_MS = 20_000;
@@ -92,10 +91,10 @@ async function readRun(
       throw whyUnread(error, description, timeoutMs);
     }
   };
-  const first = await query({ limit: PAGE });
+  const first = await query({ limit: LARGEST_PAGE });
   const steps: ReportStep[] = [...first.steps];
   while (steps.length < first.total) {
-    const next = await query({ from: steps.length, limit: PAGE });
+    const next = await query({ from: steps.length, limit: LARGEST_PAGE });
     if (next.steps.length === 0) break;
     steps.push(...next.steps);
   }

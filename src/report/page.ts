@@ -8,6 +8,7 @@ import { type RunView, spentBy } from './view.ts';
 import { STYLE } from './style.ts';
 import { budgetParts } from '../records/budget-words.ts';
 import { addSpent } from '../records/spent.ts';
+import { reasoningWords } from '../records/token-words.ts';
 import { count, countOf, dollars, duration, roundDuration } from '../records/numbers.ts';
 import { shown } from './text.ts';
 
@@ -85,11 +86,11 @@ function status({ status: text }: RunView): Html {
 }
 
 function spentText({ turns, usage, usd, unpriced }: Spent): string {
-  const { input, output, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = usage;
+  const { input, output, cacheRead = 0, cacheWrite = 0 } = usage;
   const parts = [
     countOf(turns, 'turn'),
     `${count(input)} tokens in${cacheRead > 0 ? ` (${count(cacheRead)} from the provider's cache)` : ''}${cacheWrite > 0 ? ` (${count(cacheWrite)} into it)` : ''}`,
-    `${count(output)} out${reasoning > 0 ? ` (${count(reasoning)} reasoning)` : ''}`,
+    `${count(output)} out${reasoningWords(usage)}`,
     dollars(usd),
   ];
   const unknown = unpriced.map((name) => shown(name, 100)).join(', ');

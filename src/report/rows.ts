@@ -1,6 +1,7 @@
 /** The rows of a run: its steps by when they were asked, what is under way, and the time in which nothing was. */
 import type { ReportStep, RunReport } from '../protocol/report.ts';
 import { count, countOf, dollars, duration, roundDuration } from '../records/numbers.ts';
+import { cacheWords, reasoningWords } from '../records/token-words.ts';
 import { shown } from './text.ts';
 import type { Stretch, Timeline } from './timeline.ts';
 
@@ -142,19 +143,9 @@ function factsOf(step: ReportStep, timeline: Timeline): Row['facts'] {
   return facts.flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as [string, string]]));
 }
 
-function tokensOf({
-  input,
-  output,
-  cacheRead = 0,
-  cacheWrite = 0,
-  reasoning = 0,
-}: NonNullable<ReportStep['usage']>): string {
-  const cache = [
-    cacheRead > 0 ? `${count(cacheRead)} from the provider's cache` : [],
-    cacheWrite > 0 ? `${count(cacheWrite)} into it` : [],
-  ].flat();
-  const thought = reasoning > 0 ? ` (${count(reasoning)} reasoning)` : '';
-  return `${count(input)} in${cache.length > 0 ? ` (${cache.join(', ')})` : ''}, ${count(output)} out${thought}`;
+function tokensOf(usage: NonNullable<ReportStep['usage']>): string {
+  const { input, output } = usage;
+  return `${count(input)} in${cacheWords(usage)}, ${count(output)} out${reasoningWords(usage)}`;
 }
 
 function notesOf(step: ReportStep, waitedMs: number): string[] {
