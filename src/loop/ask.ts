@@ -1,6 +1,7 @@
 /** How code inside a run asks it for a step; what adapters are made of. */
 import { currentPosition } from './current-loop.ts';
 import { whileGivenBack } from './held.ts';
+import { oncePerPlace } from './places.ts';
 import type { StepRequest } from './step-request.ts';
 
 /** Whether the running code is part of a run, so that `askStep` may be called. */
@@ -16,12 +17,14 @@ export function askStep<T>(request: StepRequest): Promise<T> {
   const position = currentPosition();
   if (!position)
     throw new Error(`Cannot ask for ${request.kind} ${request.name}: this code is not part of a run.`);
-  const ask = async () => await position.loop.ask<T>(request);
-  return request.approval ? whileGivenBack(ask) : position.loop.ask<T>(request);
+  const ask = () => position.loop.ask<T>(request);
+  return oncePerPlace(position, request, () => (request.approval ? whileGivenBack(ask) : ask()));
 }
 
 /** Key of a call that is not a step itself, such as an agent as a tool: the scope of the steps asked within it. */
 export function scopeKey(kind: string, name: string, request: unknown): string {
   const position = currentPosition();
-  return position ? position.loop.keyOf({ kind, name, request, scope: position.scope }) : '';
+  if (!position) return '';
+  const { loop, scope } = position;
+  return oncePerPlace(position, { kind, name, request }, () => loop.keyOf({ kind, name, request, scope }));
 }

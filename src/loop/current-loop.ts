@@ -43,6 +43,11 @@ export function nonCancellable<T>(body: () => T): T {
 
 const inBody = new AsyncLocalStorage<true>();
 
+/** Runs code at a position that was left: what the body of a step starts that is no part of that step. */
+export function runAt<T>(position: LoopPosition, body: () => T): T {
+  return storage.run(position, () => inBody.exit(body));
+}
+
 /** Runs the body of a step outside any loop: what it calls are plain calls, and part of that step. */
 export function runOutside<T>(body: () => T): T {
   return storage.exit(() => inBody.run(true, body));
