@@ -25,6 +25,8 @@ export interface AdapterFixture {
   preload?: string;
   /** Recorded steps of an undisturbed run of `steps`. */
   steps: number;
+  /** Which of them have neither a turn nor a body that leaves a trace, so that nobody sees that they are done twice. */
+  silent?: readonly number[];
   /** Killed at some steps only: a version beside one that is killed at all of them. */
   killSome?: boolean;
   /** What not every framework has, and the module then has an agent for. */
@@ -163,7 +165,9 @@ function comparable(done: StepRecord[]): unknown[] {
 function withoutIds(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value ?? null, (field, inner: unknown) =>
-      /^(id|callId|responseId|requestId|created_at|providerData)$/.test(field) ? undefined : inner,
+      /^(id|callId|tool_call_id|responseId|requestId|created_at|providerData)$/.test(field)
+        ? undefined
+        : inner,
     ),
   );
 }

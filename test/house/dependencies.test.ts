@@ -35,13 +35,21 @@ const adapters = readdirSync(new URL('adapters', root), { withFileTypes: true })
   entry.isDirectory(),
 );
 
+interface Dependency {
+  name: string;
+  range: string;
+  tested: readonly string[];
+}
+
 describe.each(adapters.map(({ name }) => name))('the framework of the adapter %s', (name) => {
   test('is an optional peer in the range that the adapter declares, and is tested within it', async () => {
-    const { dependency } = (await import(new URL(`adapters/${name}/dependencies.ts`, root).href)) as {
-      dependency: { name: string; range: string; tested: readonly string[] };
-    };
-    expect(peerDependencies[dependency.name]).toBe(dependency.range);
-    expect(peerDependenciesMeta[dependency.name]).toEqual({ optional: true });
-    expect(dependency.tested).toContain(devDependencies[dependency.name]);
+    const { dependency, others = [] } = (await import(
+      new URL(`adapters/${name}/dependencies.ts`, root).href
+    )) as { dependency: Dependency; others?: readonly Dependency[] };
+    for (const { name: framework, range, tested } of [dependency, ...others]) {
+      expect(peerDependencies[framework]).toBe(range);
+      expect(peerDependenciesMeta[framework]).toEqual({ optional: true });
+      expect(tested).toContain(devDependencies[framework]);
+    }
   });
 });

@@ -102,13 +102,16 @@ const LAYERS: Layer[] = [
   { files: within('scripts', 'bench'), may: () => true },
 ];
 
-/** The framework of each adapter, as it declares it. */
+/** The framework of each adapter and what belongs to it, as it declares them. */
 const frameworks: Record<string, string[]> = {};
 for (const adapter of readdirSync(join(root, 'adapters'), { withFileTypes: true })) {
   if (!adapter.isDirectory()) continue;
   const path = pathToFileURL(join(root, 'adapters', adapter.name, 'dependencies.ts')).href;
-  const { dependency } = (await import(path)) as { dependency: { name: string } };
-  frameworks[adapter.name] = [dependency.name];
+  const { dependency, others = [] } = (await import(path)) as {
+    dependency: { name: string };
+    others?: readonly { name: string }[];
+  };
+  frameworks[adapter.name] = [dependency, ...others].map(({ name }) => name);
 }
 
 function isFramework(of: string): boolean {
@@ -159,7 +162,7 @@ test('an import that goes up is found, however it is written', () => {
     'src/client/x.ts': `import '../loop/loop.ts';`,
     'src/tools/x.ts': `import '../../adapters/openai-agents/index.ts';`,
     'src/worker/x.ts': `import { run } from '@openai/agents';`,
-    'adapters/openai-agents/x.ts': `import { graph } from '../langgraph/graph.ts';`,
+    'adapters/openai-agents/x.ts': `import { graph } from '../langchain/model.ts';`,
     'adapters/openai-agents/y.ts': `import { z } from 'zod';`,
     'examples/x/main.ts': `import { agent } from '../../src/index.ts';`,
   }).map(([file, text]) => forbidden(importsOf(file, text)).length);
