@@ -1,0 +1,4 @@
+import { testAdapter } from './contract.ts';
+import { langchain } from './langchain.ts';
+
+testAdapter(langchain);

@@ -1,0 +1,10 @@
+import type { AdapterFixture } from './contract-scene.ts';
+
+/** LangChain and LangGraph before the contract. */
+export const langchain: AdapterFixture = {
+  name: 'LangChain',
+  module: new URL('./langchain.fixture.ts', import.meta.url).href,
+  steps: 14,
+  // `ask_expert`, which is made of steps from then on, and the handoff: bodies without an effect.
+  silent: [6, 11],
+};
