@@ -1,4 +1,6 @@
 /** A run of a graph: what it waits for is asked of people, and it goes on with the answers. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { IterableReadableStream } from '@langchain/core/utils/stream';
 import {
   type BaseCheckpointSaver,
   Command,
@@ -11,7 +13,7 @@ import { insideRun } from '../../src/loop/ask.ts';
 import { currentPosition } from '../../src/loop/current-loop.ts';
 import type { Loop } from '../../src/loop/loop.ts';
 import { patchMethod } from '../patch-method.ts';
-import { askPeople } from './interrupts.ts';
+import { askPeople, type Interrupt } from './interrupts.ts';
 import { graphConfig, type GraphConfig } from './place.ts';
 import { withStableIds } from './stable-ids.ts';
 import { graphInBody } from './tool-body.ts';
@@ -20,44 +22,64 @@ import { graphInBody } from './tool-body.ts';
 interface Graph {
   name?: string;
   checkpointer?: BaseCheckpointSaver | boolean;
+  getState(config: GraphConfig): Promise<{ tasks: readonly { interrupts: Interrupt[] }[] }>;
 }
-type Run = (input: unknown, config: GraphConfig | undefined) => Promise<unknown>;
+type Run<Result> = (input: unknown, config: GraphConfig | undefined) => Promise<Result>;
+type Stream = AsyncIterable<unknown>;
 
 const savers = new WeakMap<Loop, WeakMap<object, MemorySaver>>();
+const driven = new AsyncLocalStorage<true>();
 
-/** Instruments the class of compiled graphs. */
+/** Instruments the class of compiled graphs. All other ways to run one come through these two. */
 export function instrumentGraph(prototype: object): boolean {
-  const streams = patchMethod(prototype, 'stream', (stream) => {
-    return function (this: Graph, ...args) {
-      const run = async (): Promise<unknown> => await (stream.apply(this, args) as Promise<unknown>);
-      return graphInBody(run) ?? run();
-    };
-  });
-  const invokes = patchMethod(prototype, 'invoke', (invoke) => {
-    return async function (this: Graph, input: unknown, config?: GraphConfig) {
-      const run: Run = async (from, how) => await (invoke.call(this, from, how) as Promise<unknown>);
-      const whole = async () => await withStableIds(() => untilDecided(this, run, input, config));
-      return await (graphInBody(whole) ?? (insideRun() ? whole() : run(input, config)));
-    };
-  });
-  return streams && invokes;
+  const drives = <Result>(name: string, drive: (graph: Graph, run: Run<Result>) => Run<Result>) =>
+    patchMethod(prototype, name, (original) => {
+      return function (this: Graph, input: unknown, config?: GraphConfig) {
+        const run: Run<Result> = (from, how) => original.call(this, from, how) as Promise<Result>;
+        const whole = () => withStableIds(() => drive(this, run)(input, config));
+        const inBody = graphInBody(whole);
+        return inBody ?? (insideRun() && !driven.getStore() ? whole() : run(input, config));
+      };
+    });
+  return drives('stream', streamUntilDecided) && drives('invoke', untilDecided);
 }
 
-async function untilDecided(
-  graph: Graph,
-  run: Run,
-  input: unknown,
-  config: GraphConfig | undefined,
-): Promise<unknown> {
-  // What a graph within another waits for surfaces at the top.
-  if (graphConfig() || config?.configurable?.__pregel_scratchpad) return await run(input, config);
-  const how = withSaver(graph, config);
-  let result = await run(input, how);
-  while (isInterrupted(result)) {
-    const resume = await askPeople(result[INTERRUPT]);
-    result = await run(new Command({ resume }), how);
-  }
-  return result;
+function untilDecided(graph: Graph, run: Run<unknown>): Run<unknown> {
+  return async (input, config) => {
+    if (!surfacesHere(graph, config)) return await run(input, config);
+    const how = withSaver(graph, config);
+    let result = await driven.run(true, () => run(input, how));
+    while (isInterrupted(result)) {
+      const resume = await askPeople(result[INTERRUPT]);
+      result = await driven.run(true, () => run(new Command({ resume }), how));
+    }
+    return result;
+  };
+}
+
+/** A stream that waits for people goes on by itself once all is decided. */
+function streamUntilDecided(graph: Graph, run: Run<Stream>): Run<Stream> {
+  return async (input, config) => {
+    if (!surfacesHere(graph, config)) return await run(input, config);
+    const how = withSaver(graph, config);
+    const inContext = AsyncLocalStorage.snapshot();
+    const next = async () => {
+      const { tasks } = await graph.getState(how);
+      const interrupts = tasks.flatMap((task) => task.interrupts);
+      if (interrupts.length === 0) return undefined;
+      return await run(new Command({ resume: await askPeople(interrupts) }), how);
+    };
+    const first = await run(input, how);
+    const parts = async function* () {
+      for (let part: Stream | undefined = first; part; part = await inContext(next)) yield* part;
+    };
+    return IterableReadableStream.fromAsyncGenerator(parts());
+  };
+}
+
+/** What a graph within another waits for surfaces at the top. */
+function surfacesHere({ checkpointer }: Graph, config: GraphConfig | undefined): boolean {
+  return checkpointer !== false && !graphConfig() && !config?.configurable?.__pregel_scratchpad;
 }
 
 /** A graph that is interrupted needs a saver. One in memory starts empty in each loop, since all runs again. */
@@ -65,7 +87,6 @@ function withSaver(graph: Graph, config: GraphConfig = {}): GraphConfig {
   const { checkpointer } = graph;
   const { configurable } = config;
   const given = configurable?.__pregel_checkpointer ?? checkpointer;
-  if (checkpointer === false) return config;
   return {
     ...config,
     configurable: { thread_id: 'run', ...configurable, __pregel_checkpointer: saverFor(graph, given) },

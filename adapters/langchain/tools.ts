@@ -4,7 +4,7 @@ import { ToolMessage } from '@langchain/core/messages';
 import { interrupt } from '@langchain/langgraph';
 import { ToolRejectedError } from '../../src/errors/index.ts';
 import { askStep, insideRun, scopeKey } from '../../src/loop/ask.ts';
-import { currentPosition } from '../../src/loop/current-loop.ts';
+import { currentPosition, type LoopPosition } from '../../src/loop/current-loop.ts';
 import { callForModel, noteAndResult } from '../../src/tools/call-for-model.ts';
 import type { Tool } from '../../src/tools/tool-options.ts';
 import { keepContext } from '../keep-context.ts';
@@ -22,9 +22,9 @@ type Call = (config: CallConfig) => unknown;
 
 /** What is recorded of a call that did not just end. */
 type Recorded =
-  | { $langchain: 'interrupts'; value: unknown }
+  | { $langchain: 'interrupt'; value: unknown; schema?: unknown }
   /** It runs a graph, so it is made of steps. */
-  | { $langchain: 'runs a graph' };
+  | { $langchain: 'graph' };
 
 const converted = new WeakMap<object, DynamicStructuredTool>();
 const ours = new WeakSet<object>();
@@ -72,22 +72,60 @@ export function instrumentTool(tool: StructuredTool): void {
   });
 }
 
+/**
+ * A tool that asks people interrupts the graph, which runs it again once it has the answer: that is another step, which
+ * goes on from there.
+ */
 async function callTool(name: string, args: unknown, config: CallConfig, call: Call): Promise<unknown> {
   const input = plainJson(args);
   const position = { ...currentPosition()!, scope: scopeKey('tool', name, { arguments: input }) };
-  // What people answered to it makes it another call: it goes on from there.
-  const answers = graphConfig()?.configurable?.__pregel_scratchpad?.resume ?? [];
+  const { resume = [], interruptCounter = -1 } = graphConfig()?.configurable?.__pregel_scratchpad ?? {};
+  const given = resume.slice(interruptCounter + 1);
+  for (let known = 0; ; known++) {
+    const answers = given.slice(0, known);
+    const request = { arguments: input, ...(known > 0 && { answers }) };
+    const { answer, live } = await askCall({ name, request, input, position, config, call });
+    const {
+      $langchain: kind,
+      value,
+      schema,
+    } = (answer ?? {}) as Partial<Recorded & { value: unknown; schema: object }>;
+    if (kind === 'interrupt') {
+      if (live) return await live;
+      if (known === given.length) interruptAgain(value, schema);
+    } else if (kind === 'graph') {
+      const body = async () => await call(config);
+      return await (live ?? runBody({ position, beforeGraph: async () => {} }, body));
+    } else {
+      // LangGraph counts which of its answers were taken.
+      if (!live) for (let taken = 0; taken < known; taken++) interrupt(null);
+      return await revivedResult(answer);
+    }
+  }
+}
+
+interface AskedCall {
+  name: string;
+  request: object;
+  input: unknown;
+  position: LoopPosition;
+  config: CallConfig;
+  call: Call;
+}
+
+/** @returns what is recorded of it, and what it came to if that was in this loop */
+async function askCall({ name, request, input, position, config, call }: AskedCall) {
   const asked = Promise.withResolvers<void>();
   let live: Promise<unknown> | undefined;
   const answer = await askStep<unknown>({
     kind: 'tool',
     name,
-    request: { arguments: input, ...(answers.length > 0 && { answers }) },
+    request,
     input,
     closure: keepContext(async (signal) => {
       const runsGraph = Promise.withResolvers<{ value: Recorded }>();
       const beforeGraph = async () => {
-        runsGraph.resolve({ value: { $langchain: 'runs a graph' } });
+        runsGraph.resolve({ value: { $langchain: 'graph' } });
         await asked.promise;
       };
       const own = { ...config, signal: config.signal ? AbortSignal.any([signal, config.signal]) : signal };
@@ -96,11 +134,7 @@ async function callTool(name: string, args: unknown, config: CallConfig, call: C
     }),
   });
   asked.resolve();
-  const { $langchain: kind, value } = (answer ?? {}) as { $langchain?: string; value?: unknown };
-  if (kind === 'runs a graph')
-    return await (live ?? runBody({ position, beforeGraph: async () => {} }, async () => await call(config)));
-  if (kind === 'interrupts') return await (live ?? interruptAgain(value));
-  return await revivedResult(answer);
+  return { answer, live };
 }
 
 async function outcome(result: unknown): Promise<{ value?: unknown }> {
@@ -112,14 +146,21 @@ async function outcome(result: unknown): Promise<{ value?: unknown }> {
 function bubbled(error: unknown): { value: Recorded } {
   const { is_bubble_up: isBubbleUp, interrupts } = (error ?? {}) as {
     is_bubble_up?: boolean;
-    interrupts?: { value?: unknown }[];
+    interrupts?: { value?: unknown; response_schema?: unknown }[];
   };
-  if (isBubbleUp && interrupts?.length)
-    return { value: { $langchain: 'interrupts', value: plainJson(interrupts[0]!.value ?? null) } };
-  throw error;
+  const [first] = interrupts ?? [];
+  if (!isBubbleUp || !first) throw error;
+  const { value = null, response_schema: schema } = first;
+  return {
+    value: {
+      $langchain: 'interrupt',
+      value: plainJson(value),
+      ...(schema !== undefined && { schema: plainJson(schema) }),
+    },
+  };
 }
 
 /** Throws as the tool did: the answers that there are come first. */
-function interruptAgain(value: unknown): never {
-  for (;;) interrupt(value);
+function interruptAgain(value: unknown, schema: object | undefined): never {
+  for (;;) interrupt(value, schema && { responseSchema: schema as never });
 }

@@ -130,6 +130,32 @@ export const hears = agent(
   async (input: string) => await runAgent(input, { model, systemPrompt: 'HEARER', onMessage: 'after' }),
 );
 
+export const speaks = agent('speaks', async (input: string) => {
+  const chat = new ChatOpenAI({ model: 'gpt-4.1-mini' });
+  const bursar = createAgent({ model: chat, tools: [ownRefund], systemPrompt: 'BURSAR' });
+  const askBursar = ownTool(
+    async ({ input: question }) => {
+      const { messages } = await bursar.invoke({ messages: [{ role: 'user', content: question }] });
+      return messages.at(-1)!.text;
+    },
+    { name: 'ask_bursar', description: 'Asks the bursar.', schema: z.object({ input: z.string() }) },
+  );
+  const tools = [toAgentTool(lookup), askBursar];
+  const speaker = createAgent({ model: chat, tools, systemPrompt: 'SPEAKER' });
+  const messages = [{ role: 'user', content: input }];
+  let text = '';
+  let output = '';
+  for await (const [mode, part] of await speaker.stream(
+    { messages },
+    { streamMode: ['messages', 'values'] },
+  )) {
+    // It says that it waits, too.
+    if (mode === 'values') output = '__interrupt__' in part ? '' : part.messages.at(-1)!.text;
+    else if (part[0].type === 'ai') text += part[0].text;
+  }
+  return { text, output };
+});
+
 /** What a deploy changed in the agent below. */
 const change = process.env['CHANGE'];
 const peek = tool({

@@ -1,6 +1,6 @@
 /** Runs that wait for a person, and what their agents noted before and after their worker was killed. */
 import type { WorkflowHandle } from '@temporalio/client';
-import { type PendingApproval, waiting } from '../../src/index.ts';
+import { type PendingApproval, type PendingQuestion, waiting } from '../../src/index.ts';
 import { effects } from './effects.ts';
 import { client, until } from './temporal.ts';
 
@@ -15,6 +15,18 @@ export async function untilWaiting(
       return ids.every((id) => approvals.some((pending) => pending.id === id)) && approvals;
     },
     `${handle.workflowId} waits for ${ids.join(', ')}`,
+  );
+}
+
+/** Waits until as many questions wait as are named, and gives them in that order. */
+export async function untilAsked(handle: WorkflowHandle, ids: readonly string[]): Promise<PendingQuestion[]> {
+  return await until(
+    async () => {
+      const { questions } = await handle.query(waiting).catch(() => ({ questions: [] as PendingQuestion[] }));
+      const found = ids.flatMap((id) => questions.filter((pending) => pending.id === id));
+      return found.length === ids.length && found;
+    },
+    `${handle.workflowId} asks ${ids.join(', ')}`,
   );
 }
 

@@ -1,0 +1,242 @@
+/** What a graph asks people, with the worker restarted while it waits. */
+import { expect, test } from '@jest/globals';
+import {
+  Annotation,
+  interrupt,
+  MemorySaver,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+} from '@langchain/langgraph';
+import { ToolNode } from '@langchain/langgraph/prebuilt';
+import { ChatOpenAI } from '@langchain/openai';
+import { type AgentMiddleware, createAgent, humanInTheLoopMiddleware, tool as ownTool } from 'langchain';
+import { z } from 'zod';
+import { runAgent, toAgentTool } from '../../../adapters/langchain/index.ts';
+import {
+  type Agent as DurableAgent,
+  agent,
+  answer,
+  approve,
+  records,
+  reject,
+  step,
+  tool,
+} from '../../../src/index.ts';
+import { client, unique } from '../../kit/temporal.ts';
+import { untilAsked, untilWaiting } from '../../kit/waiting-runs.ts';
+import { QUICK_START, startWorker } from '../../kit/workers.ts';
+import { asked, callThenSay, scripts } from './scenarios.ts';
+
+type Decision = { id: string } & (
+  | { approve: true; arguments?: unknown }
+  | { reason?: string }
+  | { value: unknown }
+);
+
+const model = 'openai:gpt-4.1-mini';
+const chat = () => new ChatOpenAI({ model: 'gpt-4.1-mini' });
+/** Its own types do not go together with `exactOptionalPropertyTypes`. */
+const asking = humanInTheLoopMiddleware({
+  interruptOn: { transfer: true },
+} as never) as unknown as AgentMiddleware;
+const ran: string[] = [];
+const transfer = ownTool(
+  ({ amount }) => {
+    ran.push(`transfer ${amount}`);
+    return `moved ${amount}`;
+  },
+  { name: 'transfer', description: 'Moves money.', schema: z.object({ amount: z.number() }) },
+);
+
+/** Runs an agent; each time it waits for all these ids its worker is replaced, and then they are decided in their order. */
+async function decided(body: () => Promise<unknown>, ...rounds: Decision[][]) {
+  ran.length = 0;
+  const taskQueue = unique('people');
+  const asker: DurableAgent<void> = agent('asker', body as () => Promise<void>);
+  const start = async () => await startWorker({ taskQueue, plugin: { agents: [asker], tools: [note] } });
+  let worker = await start();
+  const { workflow } = await client();
+  const handle = await workflow.start('asker', { taskQueue, workflowId: taskQueue, ...QUICK_START });
+  const waited: object[] = [];
+  for (const round of rounds) {
+    const ids = (questions: boolean) =>
+      round.filter((each) => 'value' in each === questions).map(({ id }) => id);
+    waited.push(...(await untilWaiting(handle, ids(false))), ...(await untilAsked(handle, ids(true))));
+    await worker.stop();
+    worker = await start();
+    for (const decision of round) {
+      if ('value' in decision) await handle.signal(answer, decision);
+      else if ('approve' in decision) {
+        const { approve: _, ...how } = decision;
+        await handle.signal(approve, how);
+      } else await handle.signal(reject, decision);
+    }
+  }
+  const result: unknown = await handle.result();
+  const all = await handle.query(records);
+  await worker.stop();
+  return { result, waited, records: all };
+}
+
+const note = tool({
+  name: 'note',
+  description: 'Notes.',
+  parameters: z.object({ what: z.string() }),
+  execute: ({ what }) => {
+    ran.push(`note ${what}`);
+    return 'noted';
+  },
+});
+
+test('middleware that asks has each call approved, changed or rejected', async () => {
+  const ask = (systemPrompt: string) => async () =>
+    await runAgent('Hi', {
+      model,
+      systemPrompt,
+      tools: [transfer],
+      middleware: [asking],
+    });
+  const calls = [1, 2].map((amount) => ({ name: 'transfer', arguments: { amount } }));
+  scripts['approved and changed'] = callThenSay(...calls);
+  const good = await decided(ask('approved and changed'), [
+    { id: 'transfer-2', approve: true, arguments: { amount: 20 } },
+    { id: 'transfer-1', approve: true },
+  ]);
+  expect(good.waited).toMatchObject([{ input: { amount: 1 }, edit: {} }, { input: { amount: 2 } }]);
+  expect(good.result).toBe('moved 1 | moved 20');
+  expect(ran.toSorted()).toEqual(['transfer 1', 'transfer 20']);
+  expect(asked('approved and changed')).toHaveLength(2);
+
+  scripts['rejected'] = callThenSay(calls[0]!);
+  const bad = await decided(ask('rejected'), [{ id: 'transfer-1', reason: 'not today' }]);
+  expect(bad.result).toBe('not today');
+  expect(ran).toEqual([]);
+});
+
+test('questions of parallel branches are each answered by itself, in any order', async () => {
+  const State = Annotation.Root({
+    said: Annotation<string[]>({ reducer: (all, more) => [...all, ...more], default: () => [] }),
+  });
+  const asks = (question: string) => () => ({ said: [`${question} ${String(interrupt({ question }))}`] });
+  const { result, waited } = await decided(async () => {
+    const sub = new StateGraph(State).addNode('c', asks('c')).addEdge(START, 'c').compile();
+    const graph = new StateGraph(State)
+      .addNode('a', asks('a'))
+      .addNode('b', asks('b'))
+      .addNode('sub', sub)
+      .addEdge(START, 'a')
+      .addEdge(START, 'b')
+      .addEdge(START, 'sub')
+      .compile();
+    return (await graph.invoke({})).said.toSorted();
+  }, [
+    { id: 'interrupt-3', value: 3 },
+    { id: 'interrupt-2', value: 2 },
+    { id: 'interrupt-1', value: 1 },
+  ]);
+  expect(waited).toMatchObject([{ prompt: 'c' }, { prompt: 'b' }, { prompt: 'a' }]);
+  expect(result).toEqual(['a 1', 'b 2', 'c 3']);
+});
+
+test('what a node did before it asks is not done again, however often it is run again', async () => {
+  scripts['twice the same'] = ({ attempt }) => ({ text: `draft ${attempt}` });
+  const draft = async () =>
+    (
+      await chat().invoke([
+        { role: 'system', content: 'twice the same' },
+        { role: 'user', content: 'Write' },
+      ])
+    ).text;
+  const { result } = await decided(
+    async () => {
+      const graph = new StateGraph(MessagesAnnotation)
+        .addNode('n', async () => {
+          const drafts = [await draft(), await draft()];
+          await step('save', () => void ran.push('saved'));
+          await note({ what: 'before' });
+          const first = interrupt<string, string>('Which?');
+          const third = await draft();
+          const second = interrupt<string, string>('Sure?');
+          return { messages: [{ role: 'ai', content: [...drafts, first, third, second].join() }] };
+        })
+        .addEdge(START, 'n')
+        .compile({ checkpointer: new MemorySaver() });
+      const { messages } = await graph.invoke({ messages: [] }, { configurable: { thread_id: 'mine' } });
+      return messages.at(-1)!.text;
+    },
+    [{ id: 'interrupt-1', value: 'this' }],
+    [{ id: 'interrupt-2', value: 'yes' }],
+  );
+  expect(result).toBe('draft 1,draft 2,this,draft 3,yes');
+  expect(ran).toEqual(['saved', 'note before']);
+  expect(asked('twice the same')).toHaveLength(3);
+});
+
+test('the other tools of a node are not called again when one of them asks', async () => {
+  scripts['tools of a node'] = callThenSay(
+    { name: 'transfer', arguments: { amount: 1 } },
+    { name: 'note', arguments: { what: 'x' } },
+    { name: 'ask', arguments: { what: 'Which?' } },
+  );
+  const ask = ownTool(
+    ({ what }) => {
+      ran.push(`asks ${what}`);
+      const said = String(interrupt({ question: what }));
+      ran.push(`heard ${said}`);
+      return said;
+    },
+    { name: 'ask', description: 'Asks.', schema: z.object({ what: z.string() }) },
+  );
+  const { result } = await decided(async () => {
+    const tools = [transfer, toAgentTool(note), ask];
+    const bound = chat().bindTools(tools);
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode('model', async ({ messages }) => ({
+        messages: [await bound.invoke([{ role: 'system', content: 'tools of a node' }, ...messages])],
+      }))
+      .addNode('tools', new ToolNode(tools))
+      .addEdge(START, 'model')
+      .addConditionalEdges('model', ({ messages }) => {
+        const { tool_calls: calls } = messages.at(-1) as { tool_calls?: unknown[] };
+        return calls?.length ? 'tools' : '__end__';
+      })
+      .addEdge('tools', 'model')
+      .compile();
+    const { messages } = await graph.invoke({ messages: [{ role: 'user', content: 'Go' }] });
+    return messages.at(-1)!.text;
+  }, [{ id: 'interrupt-1', value: 'this' }]);
+  expect(result).toBe('moved 1 | noted | this');
+  expect(ran.toSorted()).toEqual(['asks Which?', 'asks Which?', 'heard this', 'note x', 'transfer 1']);
+  expect(asked('tools of a node')).toHaveLength(2);
+});
+
+test('what an agent within a tool asks surfaces at the top, also in a stream', async () => {
+  scripts['bursar'] = callThenSay({ name: 'transfer', arguments: { amount: 7 } });
+  scripts['speaker'] = callThenSay({ name: 'ask_bursar', arguments: {} });
+  const { result } = await decided(async () => {
+    const bursar = createAgent({
+      model: chat(),
+      systemPrompt: 'bursar',
+      tools: [transfer],
+      middleware: [asking],
+    });
+    const askBursar = ownTool(
+      async () =>
+        (await bursar.invoke({ messages: [{ role: 'user', content: 'Pay' }] })).messages.at(-1)!.text,
+      { name: 'ask_bursar', description: 'Asks the bursar.', schema: z.object({}) },
+    );
+    const speaker = createAgent({ model: chat(), systemPrompt: 'speaker', tools: [askBursar] });
+    let text = '';
+    const stream = await speaker.stream(
+      { messages: [{ role: 'user', content: 'Go' }] },
+      { streamMode: 'messages' },
+    );
+    for await (const [message, { langgraph_node }] of stream)
+      if (langgraph_node === 'model_request') text += message.text;
+    return text;
+  }, [{ id: 'transfer-1', approve: true }]);
+  expect(result).toBe('moved 7');
+  expect(ran).toEqual(['transfer 7']);
+  expect([...asked('bursar'), ...asked('speaker')]).toHaveLength(4);
+});
