@@ -41,7 +41,15 @@ export function instrumentGraph(prototype: object): boolean {
         return inBody ?? (insideRun() && !driven.getStore() ? whole() : run(input, config));
       };
     });
-  return drives('stream', streamUntilDecided) && drives('invoke', untilDecided);
+  const reads = ['getState', 'getStateHistory', 'updateState'].map((name) =>
+    patchMethod(prototype, name, (original) => {
+      return function (this: Graph, config: GraphConfig, ...rest) {
+        const saved = insideRun() && surfacesHere(this, config) && isSaver(this.checkpointer);
+        return original.call(this, saved ? withSaver(this, config) : config, ...rest);
+      };
+    }),
+  );
+  return drives('stream', streamUntilDecided) && drives('invoke', untilDecided) && reads.every(Boolean);
 }
 
 function untilDecided(graph: Graph, run: Run<unknown>): Run<unknown> {
@@ -88,13 +96,19 @@ function withSaver(graph: Graph, config: GraphConfig = {}): GraphConfig {
   const { configurable } = config;
   const given = configurable?.__pregel_checkpointer ?? checkpointer;
   return {
+    // Not a copy of the whole state at each superstep that nobody looks at: only what it is interrupted with.
+    ...(!isSaver(given) && { durability: 'exit' }),
     ...config,
     configurable: { thread_id: 'run', ...configurable, __pregel_checkpointer: saverFor(graph, given) },
   };
 }
 
+function isSaver(given: unknown): given is object {
+  return typeof given === 'object' && given !== null;
+}
+
 function saverFor(graph: Graph, given: unknown): MemorySaver {
-  if (typeof given !== 'object' || given === null) return new MemorySaver();
+  if (!isSaver(given)) return new MemorySaver();
   if (given.constructor.name !== 'MemorySaver' && given.constructor.name !== 'InMemorySaver')
     throw new UnsupportedError(
       `Cannot run graph ${graph.name ?? ''} with its checkpointer: this version goes on from the records of the run alone. Compile it without one, or with a MemorySaver.`,

@@ -65,6 +65,15 @@ function instrumentClasses(classes: Partial<Classes>): boolean {
         };
       }),
   );
+  // What the process has cached would answer in the place of a record, but not in another process.
+  const cached =
+    !model ||
+    patchMethod(model.prototype, '_generateCached', (original) => {
+      return function (this: object, asked: object) {
+        const none = { lookup: async () => null };
+        return original.call(this, insideRun() ? { ...asked, cache: none } : asked);
+      };
+    });
   const tools =
     !tool ||
     patchMethod(tool.prototype, 'call', (original) => {
@@ -73,7 +82,7 @@ function instrumentClasses(classes: Partial<Classes>): boolean {
         return original.apply(this, args);
       };
     });
-  return [...models, tools, !graph || instrumentGraph(graph.prototype)].every(Boolean);
+  return [...models, cached, tools, !graph || instrumentGraph(graph.prototype)].every(Boolean);
 }
 
 /** Takes in what somebody required. */

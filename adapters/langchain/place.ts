@@ -11,6 +11,7 @@ export interface GraphConfig {
     __pregel_checkpointer?: unknown;
   };
   executionInfo?: { nodeAttempt?: number };
+  durability?: string;
 }
 
 /** The config of the task of a graph that the running code is part of. */

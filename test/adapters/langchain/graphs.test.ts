@@ -108,11 +108,13 @@ scenario('a saver in memory, over two runs of a graph', {
       const { messages } = await agent.invoke({ messages: [{ role: 'user', content }] }, config);
       texts.push(messages.at(-1)!.text);
     }
+    const { values } = await agent.getState(config);
+    texts.push(`${(values as { messages: unknown[] }).messages.length} saved`);
     return texts;
   },
   turns: 2,
   asOutside: true,
-  expectThat: (live) => expect(live).toEqual(['1 messages', '3 messages']),
+  expectThat: (live) => expect(live).toEqual(['1 messages', '3 messages', '4 saved']),
 });
 
 class OtherSaver extends MemorySaver {}

@@ -84,6 +84,17 @@ scenario('two equal questions, each with its own answer', {
   expectThat: (live) => expect(live).toEqual(['answer 1', 'answer 2']),
 });
 
+scenario('a model with a cache in its process', {
+  script: ({ attempt }) => ({ text: `answer ${attempt}` }),
+  body: async (prompt) => {
+    const chat = new ChatOpenAI({ model, cache: true });
+    const answers = [await chat.invoke(said(prompt)), await chat.invoke(said(prompt))];
+    return answers.map(({ text }) => text);
+  },
+  turns: 2,
+  expectThat: (live) => expect(live).toEqual(['answer 1', 'answer 2']),
+});
+
 scenario('an answer of an agent that has a structure', {
   script: () => ({ text: '{"city":"Paris"}' }),
   body: async (systemPrompt) =>
