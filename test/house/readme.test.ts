@@ -20,6 +20,7 @@ const documents = [
   'docs/people.md',
   'docs/report.md',
   'docs/migrate-from-temporal-openai-agents.md',
+  'adapters/langchain/README.md',
   'adapters/openai-agents/README.md',
 ];
 
@@ -62,6 +63,8 @@ test.each(documents)('the code in %s is accepted by the compiler', async (docume
   const folder = write(document);
   const triage = `import type { Agent } from '@openai/agents';\nexport declare const triage: Agent;\n`;
   writeFileSync(join(folder, 'my-agents.ts'), triage);
+  const graphs = `import { createAgent } from 'langchain';\nexport declare const triage: ReturnType<typeof createAgent>;\n`;
+  writeFileSync(join(folder, 'my-graphs.ts'), graphs);
   const shop = `export declare const currentTenant: () => string;\nexport declare const listPrices: (item: string) => Promise<number[]>;\n`;
   writeFileSync(join(folder, 'shop.ts'), shop);
   const config = {

@@ -108,8 +108,8 @@ scenario('a saver in memory, over two runs of a graph', {
       const { messages } = await agent.invoke({ messages: [{ role: 'user', content }] }, config);
       texts.push(messages.at(-1)!.text);
     }
-    const { values } = await agent.getState(config);
-    texts.push(`${(values as { messages: unknown[] }).messages.length} saved`);
+    const { values } = await (agent.getState(config) as unknown as Promise<{ values: { messages: [] } }>);
+    texts.push(`${values.messages.length} saved`);
     return texts;
   },
   turns: 2,
