@@ -7,7 +7,7 @@ export interface GraphConfig {
   configurable?: {
     checkpoint_ns?: string;
     thread_id?: string;
-    __pregel_scratchpad?: { resume?: unknown[]; interruptCounter?: number };
+    __pregel_scratchpad?: { resume?: unknown[]; interruptCounter?: number; currentTaskInput?: unknown };
     __pregel_checkpointer?: unknown;
   };
   executionInfo?: { nodeAttempt?: number };

@@ -17,6 +17,7 @@ import { recordedResult, revivedResult } from './tool-results.ts';
 interface CallConfig {
   toolCall?: { id?: string; name: string; args: unknown };
   signal?: AbortSignal;
+  state?: unknown;
 }
 type Call = (config: CallConfig) => unknown;
 
@@ -99,7 +100,7 @@ async function callTool(name: string, args: unknown, config: CallConfig, call: C
     } else {
       // LangGraph counts which of its answers were taken.
       if (!live) for (let taken = 0; taken < known; taken++) interrupt(null);
-      return await revivedResult(answer);
+      return await revivedResult(answer, stateOf(config));
     }
   }
 }
@@ -130,16 +131,23 @@ async function askCall({ name, request, input, position, config, call }: AskedCa
       };
       const own = { ...config, signal: config.signal ? AbortSignal.any([signal, config.signal]) : signal };
       live = runBody({ position, beforeGraph }, async () => await call(own));
-      return await Promise.race([live.then(outcome, bubbled), runsGraph.promise]);
+      return await Promise.race([live.then(outcomeWith(stateOf(config)), bubbled), runsGraph.promise]);
     }),
   });
   asked.resolve();
   return { answer, live };
 }
 
-async function outcome(result: unknown): Promise<{ value?: unknown }> {
-  const value = await recordedResult(result);
-  return value === undefined ? {} : { value };
+function outcomeWith(state: unknown): (result: unknown) => Promise<{ value?: unknown }> {
+  return async (result) => {
+    const value = await recordedResult(result, state);
+    return value === undefined ? {} : { value };
+  };
+}
+
+/** The state of the graph that calls it. */
+function stateOf({ state }: CallConfig): unknown {
+  return state ?? graphConfig()?.configurable?.__pregel_scratchpad?.currentTaskInput;
 }
 
 /** A graph interrupts itself by throwing, which is no failure. */

@@ -108,8 +108,8 @@ scenario('a saver in memory, over two runs of a graph', {
       const { messages } = await agent.invoke({ messages: [{ role: 'user', content }] }, config);
       texts.push(messages.at(-1)!.text);
     }
-    const { values } = await (agent.getState(config) as unknown as Promise<{ values: { messages: [] } }>);
-    texts.push(`${values.messages.length} saved`);
+    const saved: Promise<{ values: { messages: [] } }> = agent.getState(config);
+    texts.push(`${(await saved).values.messages.length} saved`);
     return texts;
   },
   turns: 2,
@@ -180,6 +180,29 @@ scenario('what tools return', {
     expect(live.artifacts).toEqual([{ raw: 1 }]);
     expect(live.text).toMatch(/^{"got":"x"} \| got x \| all of x \| updated \| .*it broke/);
     for (const what of ['whole', 'parts', 'streams', 'updates', 'fails']) expect(timesRan(what)).toBe(1);
+  },
+});
+
+scenario('a tool that returns the conversation that it was given', {
+  script: callThenSay({ name: 'shorten', arguments: {} }),
+  body: async (systemPrompt) => {
+    const shorten = tool(
+      (_, { state, toolCallId }: ToolRuntime<typeof MessagesAnnotation.State>) => {
+        const { messages } = state;
+        const done = new ToolMessage({ content: 'done', tool_call_id: toolCallId, name: 'shorten' });
+        return new Command({ update: { messages: [...messages, done] } });
+      },
+      { name: 'shorten', description: 'Shortens.', schema: z.object({}) },
+    );
+    const agent = createAgent({ model: chat(), systemPrompt, tools: [shorten] });
+    const { messages } = await agent.invoke({ messages: [{ role: 'user', content: 'A long question' }] });
+    return messages.map(({ type, text }) => `${type} ${text}`);
+  },
+  turns: 2,
+  asOutside: true,
+  expectThat: (live, { records }) => {
+    expect(live).toEqual(['human A long question', 'ai ', 'tool done', 'ai done']);
+    expect(JSON.stringify(records[1])).not.toContain('A long question');
   },
 });
 
