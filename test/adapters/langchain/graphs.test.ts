@@ -1,5 +1,6 @@
 /** Graphs as LangGraph's users write them: each model's answer and tool's call is a step, whatever surrounds it. */
 import { expect } from '@jest/globals';
+import { RemoveMessage } from '@langchain/core/messages';
 import {
   Annotation,
   Command,
@@ -204,6 +205,27 @@ scenario('a tool that returns the conversation that it was given', {
     expect(live).toEqual(['human A long question', 'ai ', 'tool done', 'ai done']);
     expect(JSON.stringify(records[1])).not.toContain('A long question');
   },
+});
+
+scenario('a tool that takes a message away', {
+  script: callThenSay({ name: 'forget', arguments: {} }),
+  body: async (systemPrompt) => {
+    const forget = tool(
+      (_, { state, toolCallId }: ToolRuntime<typeof MessagesAnnotation.State>) => {
+        const done = new ToolMessage({ content: 'done', tool_call_id: toolCallId, name: 'forget' });
+        return new Command({
+          update: { messages: [new RemoveMessage({ id: state.messages[0]!.id! }), done] },
+        });
+      },
+      { name: 'forget', description: 'Forgets.', schema: z.object({}) },
+    );
+    const agent = createAgent({ model: chat(), systemPrompt, tools: [forget] });
+    const { messages } = await agent.invoke({ messages: [{ role: 'user', content: 'A secret' }] });
+    return messages.map(({ type, text }) => `${type} ${text}`);
+  },
+  turns: 2,
+  asOutside: true,
+  expectThat: (live) => expect(live).toEqual(['ai ', 'tool done', 'ai done']),
 });
 
 scenario('a graph whose loop does not end', {
