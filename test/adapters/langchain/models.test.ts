@@ -118,6 +118,13 @@ scenario('an error of the provider', {
   },
 });
 
+scenario("an error that does not pass, of which LangChain's own retries think that it does", {
+  script: () => ({ status: 503, headers: { 'x-should-retry': 'false' } }),
+  body: async (prompt) => await new ChatOpenAI({ model }).invoke(said(prompt)).catch(errorSeen),
+  turns: 1,
+  expectThat: (live) => expect(live).toMatchObject({ status: 503 }),
+});
+
 scenario('middleware that asks again', {
   script: ({ attempt }) =>
     attempt === 1 ? { status: 400, errorBody: { error: { message: 'no' } } } : { text: 'yes' },
