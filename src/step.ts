@@ -27,21 +27,34 @@ export async function step<T>(
   options: StepCallOptions = {},
 ): Promise<T> {
   assertLimits(options, ['timeout'], `Cannot take step ${name}`);
-  const { retries = 2, timeout } = options;
   if (!insideRun()) return await run({ signal: new AbortController().signal });
+  const code = async (signal: AbortSignal) => {
+    const value = await run({ signal });
+    assertRecordable(value, `The result of step ${name}`);
+    return value;
+  };
+  return await askForCode<T>(name, {}, code, { retries: 2, ...options });
+}
+
+/** Asks for a step that is code of the user's. @param request what affects its answer, beside its name */
+export async function askForCode<T>(
+  name: string,
+  request: object,
+  code: (signal: AbortSignal) => Promise<T>,
+  { retries = 0, timeout }: StepCallOptions,
+): Promise<T> {
   return await askStep<T>({
     kind: 'step',
     name,
-    request: {},
+    request,
     options: {
       retry: retryPolicy(retries),
       ...(timeout !== undefined && { startToCloseTimeout: timeout }),
     },
     closure: async (signal) => {
       try {
-        const value = await run({ signal });
-        assertRecordable(value, `The result of step ${name}`);
-        return { value };
+        const value = await code(signal);
+        return value === undefined ? {} : { value };
       } catch (error) {
         throw toApplicationFailure(error);
       }

@@ -14,6 +14,7 @@ import { currentPosition } from '../../src/loop/current-loop.ts';
 import type { Loop } from '../../src/loop/loop.ts';
 import { patchMethod } from '../patch-method.ts';
 import { askPeople, type Interrupt } from './interrupts.ts';
+import { whileRunning } from './node-steps.ts';
 import { graphConfig, type GraphConfig } from './place.ts';
 import { withStableIds } from './stable-ids.ts';
 import { graphInBody } from './tool-body.ts';
@@ -35,7 +36,8 @@ export function instrumentGraph(prototype: object): boolean {
   const drives = <Result>(name: string, drive: (graph: Graph, run: Run<Result>) => Run<Result>) =>
     patchMethod(prototype, name, (original) => {
       return function (this: Graph, input: unknown, config?: GraphConfig) {
-        const run: Run<Result> = (from, how) => original.call(this, from, how) as Promise<Result>;
+        const run: Run<Result> = (from, how) =>
+          whileRunning(this, () => original.call(this, from, how) as Promise<Result>);
         const whole = () => withStableIds(() => drive(this, run)(input, config));
         const inBody = graphInBody(whole);
         return inBody ?? (insideRun() && !driven.getStore() ? whole() : run(input, config));

@@ -10,6 +10,7 @@ import type { Tool } from '../../src/tools/tool-options.ts';
 import { instrument } from './instrument.ts';
 import { isOurs, toAgentTool } from './tools.ts';
 
+export { nodesAsSteps } from './node-steps.ts';
 export { toAgentTool } from './tools.ts';
 
 instrument();

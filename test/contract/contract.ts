@@ -146,6 +146,7 @@ export function testAdapter(fixture: AdapterFixture): void {
         await decide();
       };
       await answer('refund-1', async () => {
+        await until(async () => 'lookup account case:X' in bodiesOf(workflowId), 'the lookup beside it');
         expect(bodiesOf(workflowId)).toEqual({ 'lookup account case:X': 1 });
         await handle.signal(approve, { id: 'refund-1' });
       });

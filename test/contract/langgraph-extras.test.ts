@@ -1,0 +1,4 @@
+import { testExtras } from './contract-extras.ts';
+import { langgraph } from './langgraph.ts';
+
+testExtras(langgraph);

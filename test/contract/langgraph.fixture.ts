@@ -1,0 +1,197 @@
+/** The contract's agents, as graphs of LangGraph written by hand. */
+import { AIMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
+import { type DynamicStructuredTool, tool as ownTool } from '@langchain/core/tools';
+import { interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
+import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt';
+import { ChatOpenAI } from '@langchain/openai';
+import { z } from 'zod';
+import { agent, tool } from '../../src/index.ts';
+import { runAgent, toAgentTool } from '../../adapters/langchain/index.ts';
+import { note } from '../kit/effects.ts';
+
+const parameters = z.object({ what: z.string() });
+const model = new ChatOpenAI({ model: 'gpt-4.1-mini' });
+
+const lookup = tool({
+  name: 'lookup',
+  description: 'Looks something up.',
+  parameters,
+  execute: async ({ what }) => {
+    note(`lookup ${what}`);
+    return `found ${what}`;
+  },
+});
+const broken = tool({
+  name: 'broken',
+  description: 'Breaks.',
+  parameters,
+  retries: { maximumAttempts: 3, initialInterval: 10 },
+  execute: async ({ what }) => {
+    note(`broken ${what}`);
+    throw new Error('it broke');
+  },
+});
+const refund = tool({
+  name: 'refund',
+  description: 'Refunds.',
+  parameters,
+  requiresApproval: { prompt: ({ what }) => `Refund ${what}?`, allowEdit: true },
+  execute: async ({ what }) => {
+    note(`refund ${what}`);
+    return 'refunded';
+  },
+});
+const ownLookup = ownTool(
+  ({ what }) => {
+    note(`own ${what}`);
+    return `found ${what}`;
+  },
+  { name: 'own_lookup', description: 'Looks something up, in LangGraph.', schema: parameters },
+);
+/** Asks in the way of LangChain's middleware, as a tool that knows when it must. */
+const ownRefund = ownTool(
+  ({ what }) => {
+    const name = 'own_refund';
+    const { decisions } = interrupt<unknown, { decisions: { type: string; message?: string }[] }>({
+      actionRequests: [{ name, args: { what } }],
+      reviewConfigs: [{ actionName: name, allowedDecisions: ['approve', 'reject'] }],
+    });
+    if (decisions[0]!.type === 'reject') return decisions[0]!.message ?? 'rejected';
+    note(`own refund ${what}`);
+    return 'refunded';
+  },
+  { name: 'own_refund', description: 'Refunds, in LangGraph.', schema: parameters },
+);
+
+/** A model and its tools in a circle. */
+function circle(instructions: string, tools: DynamicStructuredTool[] = []) {
+  const asked = tools.length > 0 ? model.bindTools(tools) : model;
+  return new StateGraph(MessagesAnnotation)
+    .addNode('model', async ({ messages }) => ({
+      messages: [await asked.invoke([new SystemMessage(instructions), ...messages])],
+    }))
+    .addNode('tools', new ToolNode(tools))
+    .addEdge(START, 'model')
+    .addConditionalEdges('model', toolsCondition)
+    .addEdge('tools', 'model')
+    .compile();
+}
+
+/** A graph as a tool of another. */
+function asTool(name: string, graph: ReturnType<typeof circle>): DynamicStructuredTool {
+  const ask = async ({ input }: { input: string }) => {
+    const { messages } = await graph.invoke({ messages: [{ role: 'user', content: input }] });
+    return messages.at(-1)!.text;
+  };
+  return ownTool(ask, { name, description: 'Asks another graph.', schema: z.object({ input: z.string() }) });
+}
+
+export const steps = agent('steps', async (input: string) => {
+  const tools = [
+    toAgentTool(lookup),
+    ownLookup,
+    asTool('ask_expert', circle('EXPERT', [toAgentTool(lookup)])),
+  ];
+  const transfer = ownTool(() => 'Writer goes on.', {
+    name: 'transfer_to_Writer',
+    description: 'Hands over to the writer.',
+    schema: z.object({}),
+  });
+  const triage = model.bindTools([...tools, transfer]);
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode('triage', async ({ messages }) => ({
+      messages: [await triage.invoke([new SystemMessage('TRIAGE'), ...messages])],
+    }))
+    .addNode('tools', new ToolNode(tools))
+    .addNode('hand over', async ({ messages }) => {
+      const call = (messages.at(-1) as AIMessage).tool_calls![0]!;
+      return { messages: [await transfer.invoke<typeof call, ToolMessage>(call)] };
+    })
+    .addNode('writer', circle('WRITER', [toAgentTool(lookup)]))
+    .addEdge(START, 'triage')
+    .addConditionalEdges('triage', ({ messages }) => {
+      const { tool_calls: calls = [] } = messages.at(-1) as AIMessage;
+      return calls[0]?.name === transfer.name ? 'hand over' : 'tools';
+    })
+    .addEdge('tools', 'triage')
+    .addEdge('hand over', 'writer')
+    .compile();
+  const { messages } = await graph.invoke({ messages: [{ role: 'user', content: input }] });
+  return messages.at(-1)!.text;
+});
+
+export const toolError = agent('toolError', async (input: string) => {
+  return await runAgent(input, { agent: circle('BREAKER', [toAgentTool(broken)]) });
+});
+
+export const flaky = agent(
+  'flaky',
+  async (input: string) => await runAgent(input, { agent: circle('FLAKY') }),
+);
+export const refused = agent(
+  'refused',
+  async (input: string) => await runAgent(input, { agent: circle('REFUSED') }),
+);
+export const hanging = agent(
+  'hanging',
+  async (input: string) => await runAgent(input, { agent: circle('HANGING') }),
+);
+
+export const approvals = agent('approvals', async (input: string) => {
+  const tools = [toAgentTool(lookup), toAgentTool(refund), ownRefund];
+  return await runAgent(input, { agent: circle('CASHIER', tools) });
+});
+
+export const hears = agent(
+  'hears',
+  async (input: string) => await runAgent(input, { agent: circle('HEARER'), onMessage: 'after' }),
+);
+
+export const speaks = agent('speaks', async (input: string) => {
+  const tools = [toAgentTool(lookup), asTool('ask_bursar', circle('BURSAR', [ownRefund]))];
+  const messages = [{ role: 'user', content: input }];
+  let text = '';
+  let output = '';
+  for await (const [mode, part] of await circle('SPEAKER', tools).stream(
+    { messages },
+    { streamMode: ['messages', 'values'] },
+  )) {
+    // It says that it waits, too.
+    if (mode === 'values') output = '__interrupt__' in part ? '' : part.messages.at(-1)!.text;
+    else if (part[0].type === 'ai') text += part[0].text;
+  }
+  return { text, output };
+});
+
+/** What a deploy changed in the agent below. */
+const change = process.env['CHANGE'];
+const peek = tool({
+  name: 'peek',
+  description: change === 'description' ? 'Looks at the account closely.' : 'Looks at the account.',
+  parameters,
+  readOnly: true,
+  execute: async ({ what }) => {
+    note(`peek ${what}`);
+    return 'seen';
+  },
+});
+const charge = tool({
+  name: 'charge',
+  description: 'Charges.',
+  parameters,
+  execute: async ({ what }) => {
+    note(`charge ${what}`);
+    return 'charged';
+  },
+});
+
+export const changing = agent('changing', async (input: string) => {
+  if (change === 'log') note(`log ${input}`);
+  const clerk = circle(change === 'prompt' ? 'CLERK, be polite' : 'CLERK', [
+    toAgentTool(peek),
+    toAgentTool(charge),
+  ]);
+  const first = await runAgent(input, { agent: clerk });
+  if (change === 'call') await runAgent(input, { agent: circle('EXTRA') });
+  return await runAgent(`${input} after ${first}`, { agent: circle('CLOSER', [toAgentTool(refund)]) });
+});

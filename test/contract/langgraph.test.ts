@@ -1,0 +1,4 @@
+import { testAdapter } from './contract.ts';
+import { langgraph } from './langgraph.ts';
+
+testAdapter(langgraph);

@@ -1,0 +1,11 @@
+import type { AdapterFixture } from './contract-scene.ts';
+
+/** LangGraph before the contract: graphs written by hand, in place of what LangChain's `createAgent` makes. */
+export const langgraph: AdapterFixture = {
+  name: 'LangGraph',
+  module: new URL('./langgraph.fixture.ts', import.meta.url).href,
+  steps: 14,
+  // `ask_expert`, which is made of steps from then on, and the handoff: bodies without an effect.
+  silent: [6, 11],
+  extras: { streaming: 9 },
+};
