@@ -20,6 +20,15 @@ interface CallConfig {
   state?: unknown;
 }
 type Call = (config: CallConfig) => unknown;
+/** A tool of LangChain as it is called. */
+interface CalledTool {
+  name: string;
+  /** An MCP server says that it only reads. */
+  readOnly: boolean;
+  input: unknown;
+  config: CallConfig;
+  call: Call;
+}
 
 /** What is recorded of a call that did not just end. */
 type Recorded =
@@ -68,7 +77,16 @@ export function instrumentTool(tool: StructuredTool): void {
     return function (this: StructuredTool, args: unknown, manager: unknown, config: CallConfig = {}) {
       const body: Call = (own) => call.call(this, args, manager, own);
       if (!insideRun() || ours.has(this)) return body(config);
-      return callTool(this.name, config.toolCall?.args ?? args, config, body);
+      const { name, metadata } = this;
+      const { annotations } = (metadata ?? {}) as { annotations?: { readOnlyHint?: boolean } };
+      const readOnly = annotations?.readOnlyHint === true;
+      return callTool({
+        name,
+        readOnly,
+        input: plainJson(config.toolCall?.args ?? args),
+        config,
+        call: body,
+      });
     };
   });
 }
@@ -77,15 +95,15 @@ export function instrumentTool(tool: StructuredTool): void {
  * A tool that asks people interrupts the graph, which runs it again once it has the answer: that is another step, which
  * goes on from there.
  */
-async function callTool(name: string, args: unknown, config: CallConfig, call: Call): Promise<unknown> {
-  const input = plainJson(args);
+async function callTool(called: CalledTool): Promise<unknown> {
+  const { name, input, config, call } = called;
   const position = { ...currentPosition()!, scope: scopeKey('tool', name, { arguments: input }) };
   const { resume = [], interruptCounter = -1 } = graphConfig()?.configurable?.__pregel_scratchpad ?? {};
   const given = resume.slice(interruptCounter + 1);
   for (let known = 0; ; known++) {
     const answers = given.slice(0, known);
     const request = { arguments: input, ...(known > 0 && { answers }) };
-    const { answer, live } = await askCall({ name, request, input, position, config, call });
+    const { answer, live } = await askCall(called, request, position);
     const {
       $langchain: kind,
       value,
@@ -105,17 +123,12 @@ async function callTool(name: string, args: unknown, config: CallConfig, call: C
   }
 }
 
-interface AskedCall {
-  name: string;
-  request: object;
-  input: unknown;
-  position: LoopPosition;
-  config: CallConfig;
-  call: Call;
-}
-
 /** @returns what is recorded of it, and what it came to if that was in this loop */
-async function askCall({ name, request, input, position, config, call }: AskedCall) {
+async function askCall(
+  { name, readOnly, input, config, call }: CalledTool,
+  request: object,
+  position: LoopPosition,
+) {
   const asked = Promise.withResolvers<void>();
   let live: Promise<unknown> | undefined;
   const answer = await askStep<unknown>({
@@ -123,6 +136,7 @@ async function askCall({ name, request, input, position, config, call }: AskedCa
     name,
     request,
     input,
+    ...(readOnly && { readOnly }),
     closure: keepContext(async (signal) => {
       const runsGraph = Promise.withResolvers<{ value: Recorded }>();
       const beforeGraph = async () => {

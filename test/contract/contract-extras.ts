@@ -51,16 +51,18 @@ export function testExtras(fixture: AdapterFixture): void {
         );
       });
 
-      test.each(inGroups(someSteps(mcp)))(
+      // The last but one is an error, which is no answer to be killed at where the framework throws it.
+      test.each(inGroups(someSteps(mcp - 1)))(
         'are not called again for an answer, killed at %j',
         async (group) => {
           const runs = await Promise.all(group.map(async (kill) => await crash(kill, 'shops')));
           for (const [i, run] of runs.entries()) {
             expect(run.outcome).toEqual(whole.outcome);
             expect(Object.keys(run.bodies).toSorted()).toEqual(Object.keys(whole.bodies).toSorted());
-            await assertReplays(run.histories);
+            expect(run.histories.flatMap((history) => repeatedSteps([history]))).toEqual([]);
             const twice = Object.values(run.bodies).reduce((sum, n) => sum + n - 1, 0);
-            expect(twice).toBeLessThanOrEqual(group[i]!.when === 'before' ? 2 : 0);
+            // Two calls are made at once: the other one may be under way.
+            expect(twice).toBeLessThanOrEqual(group[i]!.when === 'before' ? 2 : 1);
             await assertReplays(run.histories);
           }
         },

@@ -1,5 +1,7 @@
 /** The contract's agents, in LangChain and LangGraph. */
+import { fileURLToPath } from 'node:url';
 import { Command, interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
+import { MultiServerMCPClient } from '@langchain/mcp-adapters';
 import { ChatOpenAI } from '@langchain/openai';
 import { createAgent, ToolMessage, type ToolRuntime, tool as ownTool } from 'langchain';
 import { z } from 'zod';
@@ -7,6 +9,7 @@ import { agent, tool } from '../../src/index.ts';
 import { runAgent, toAgentTool } from '../../adapters/langchain/index.ts';
 import { note } from '../kit/effects.ts';
 
+const shop = fileURLToPath(new URL('../fixtures/mcp-server.ts', import.meta.url));
 const parameters = z.object({ what: z.string() });
 const model = 'openai:gpt-4.1-mini';
 
@@ -129,6 +132,20 @@ export const hears = agent(
   'hears',
   async (input: string) => await runAgent(input, { model, systemPrompt: 'HEARER', onMessage: 'after' }),
 );
+
+export const shops = agent('shops', async (input: string) => {
+  const args = ['--conditions=@temporal-agents/source', '--disable-warning=ExperimentalWarning', shop];
+  const env = { EFFECTS: process.env['EFFECTS']! };
+  const client = new MultiServerMCPClient({
+    shop: { transport: 'stdio', command: process.execPath, args, env },
+  });
+  try {
+    const tools = await client.getTools();
+    return await runAgent(input, { model, systemPrompt: 'SHOPPER', tools });
+  } finally {
+    await client.close();
+  }
+});
 
 export const speaks = agent('speaks', async (input: string) => {
   const chat = new ChatOpenAI({ model: 'gpt-4.1-mini' });

@@ -1,14 +1,17 @@
 /** The contract's agents, as graphs of LangGraph written by hand. */
+import { fileURLToPath } from 'node:url';
 import { AIMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
 import { type DynamicStructuredTool, tool as ownTool } from '@langchain/core/tools';
 import { interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt';
+import { MultiServerMCPClient } from '@langchain/mcp-adapters';
 import { ChatOpenAI } from '@langchain/openai';
 import { z } from 'zod';
 import { agent, tool } from '../../src/index.ts';
 import { runAgent, toAgentTool } from '../../adapters/langchain/index.ts';
 import { note } from '../kit/effects.ts';
 
+const shop = fileURLToPath(new URL('../fixtures/mcp-server.ts', import.meta.url));
 const parameters = z.object({ what: z.string() });
 const model = new ChatOpenAI({ model: 'gpt-4.1-mini' });
 
@@ -146,6 +149,20 @@ export const hears = agent(
   'hears',
   async (input: string) => await runAgent(input, { agent: circle('HEARER'), onMessage: 'after' }),
 );
+
+export const shops = agent('shops', async (input: string) => {
+  const args = ['--conditions=@temporal-agents/source', '--disable-warning=ExperimentalWarning', shop];
+  const env = { EFFECTS: process.env['EFFECTS']! };
+  const client = new MultiServerMCPClient({
+    shop: { transport: 'stdio', command: process.execPath, args, env },
+  });
+  try {
+    const tools = await client.getTools();
+    return await runAgent(input, { agent: circle('SHOPPER', tools) });
+  } finally {
+    await client.close();
+  }
+});
 
 export const speaks = agent('speaks', async (input: string) => {
   const tools = [toAgentTool(lookup), asTool('ask_bursar', circle('BURSAR', [ownRefund]))];
