@@ -1,5 +1,5 @@
 /** What takes long: tests of their own, and some that do more then. */
-const soak = ['soak/**/*', 'examples/openai-agents-js', 'promises/report-of-a-long-run'].map(
+const soak = ['soak/**/*', 'contract/*', 'examples/openai-agents-js', 'promises/report-of-a-long-run'].map(
   (tests) => `<rootDir>/test/${tests}.test.ts`,
 );
 

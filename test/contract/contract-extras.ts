@@ -1,18 +1,18 @@
 /** What an adapter must keep of what not every framework has. */
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { approve, records } from '../../src/index.ts';
+import { answer, approve, records } from '../../src/index.ts';
 import { assertReplays, chainOf, repeatedSteps, unique } from '../kit/temporal.ts';
-import { untilWaiting, untilWaitingOrOver } from '../kit/waiting-runs.ts';
+import { untilAsked, untilWaiting, untilWaitingOrOver } from '../kit/waiting-runs.ts';
 import type { KillAt } from '../kit/workers.ts';
-import { type AdapterFixture, contractScene, eachStep, inGroups, someSteps } from './contract-scene.ts';
+import { type AdapterFixture, contractScene, inGroups, kills } from './contract-scene.ts';
 
 export function testExtras(fixture: AdapterFixture): void {
-  const { name, extras = {} } = fixture;
+  const { name, killFew, extras = {} } = fixture;
   const { crash, spawn, start, bodiesOf, callsOf } = contractScene(fixture);
-  const { memory, mcp, streaming } = extras;
+  const { memory, mcp, streaming, structured, siblings, questions } = extras;
   if (memory !== undefined)
     describe(`${name}: a conversation that outlives the run`, () => {
-      test.each(inGroups(someSteps(memory)))(
+      test.each(inGroups(kills(memory, killFew)))(
         'is read and written once, killed in its second run at %j',
         async (group) => {
           const heard = async ({ step, when }: KillAt) => {
@@ -52,7 +52,7 @@ export function testExtras(fixture: AdapterFixture): void {
       });
 
       // The last but one is an error, which is no answer to be killed at where the framework throws it.
-      test.each(inGroups(someSteps(mcp - 1)))(
+      test.each(inGroups(kills(mcp - 1, killFew)))(
         'are not called again for an answer, killed at %j',
         async (group) => {
           const runs = await Promise.all(group.map(async (kill) => await crash(kill, 'shops')));
@@ -106,17 +106,68 @@ export function testExtras(fixture: AdapterFixture): void {
         expect(calls).toBe(5);
       });
 
-      test.each([[['while it waits' as const]], ...inGroups<KillAt | 'while it waits'>(eachStep(streaming))])(
-        'says the same, and does nothing answered again, killed at %j',
+      test.each([
+        [['while it waits' as const]],
+        ...inGroups<KillAt | 'while it waits'>(kills(streaming, killFew)),
+      ])('says the same, and does nothing answered again, killed at %j', async (group) => {
+        for (const [i, run] of (await Promise.all(group.map(speak))).entries()) {
+          const kill = group[i]!;
+          expect(run.result).toEqual({ text: said, output: said });
+          await assertReplays(run.histories);
+          const twice = Object.values(run.bodies).reduce((sum, n) => sum + n - 1, 0) + run.calls - 5;
+          expect(twice).toBeLessThanOrEqual(typeof kill === 'object' && kill.when === 'before' ? 1 : 0);
+        }
+      });
+    });
+
+  if (structured)
+    test(`${name}: an answer with a structure is recorded as it is`, async () => {
+      const { outcome, calls } = await crash(undefined, 'structured');
+      expect(outcome.result).toEqual({ city: 'Paris', degrees: 21 });
+      expect(calls).toEqual([1]);
+    });
+
+  if (siblings !== undefined)
+    describe(`${name}: two agents at once that are asked the same`, () => {
+      test.each(inGroups<KillAt | undefined>([undefined, ...kills(siblings, killFew)]))(
+        'have their own answers each, and keep them, killed at %j',
         async (group) => {
-          for (const [i, run] of (await Promise.all(group.map(speak))).entries()) {
-            const kill = group[i]!;
-            expect(run.result).toEqual({ text: said, output: said });
-            await assertReplays(run.histories);
-            const twice = Object.values(run.bodies).reduce((sum, n) => sum + n - 1, 0) + run.calls - 5;
-            expect(twice).toBeLessThanOrEqual(typeof kill === 'object' && kill.when === 'before' ? 1 : 0);
+          const runs = await Promise.all(group.map(async (kill) => await crash(kill, 'siblings')));
+          for (const [i, { outcome, histories, bodies }] of runs.entries()) {
+            const said = outcome.result as string[];
+            expect(new Set(said).size).toBe(2);
+            // Each loop says again what each of the two said.
+            const heard = Object.keys(bodies).filter((what) => /^\d /.test(what));
+            expect(heard.toSorted()).toEqual(said.map((what, number) => `${number} ${what}`));
+            expect(outcome.records).toHaveLength(siblings);
+            expect(histories.flatMap((history) => repeatedSteps([history]))).toEqual([]);
+            const twice = Object.entries(bodies).filter(([what, n]) => !heard.includes(what) && n > 1);
+            expect(twice.length).toBeLessThanOrEqual(group[i]?.when === 'before' ? 2 : 0);
+            await assertReplays(histories);
           }
         },
       );
+    });
+
+  if (questions)
+    describe(`${name}: three questions at once`, () => {
+      const ask = async (kill?: true) => {
+        const id = unique('asks');
+        const worker = await spawn(id);
+        const handle = await start('asks', id);
+        const ids = ['interrupt-1', 'interrupt-2', 'interrupt-3'];
+        const asked = await untilAsked(handle, ids);
+        const next = kill && (await worker.kill(), await spawn(id));
+        for (const question of asked.toReversed())
+          await handle.signal(answer, { id: question.id, value: `to ${question.prompt}` });
+        expect(await handle.result()).toEqual(['to first?', 'to second?', 'to third?']);
+        expect(bodiesOf(id)).toEqual({ 'lookup before case:X': 1 });
+        await assertReplays(await chainOf(handle));
+        await (next ?? worker).kill();
+      };
+      test('have their own answers each, given in reverse, and what was done before is done once', async () => {
+        await ask();
+      });
+      test('also if the worker is killed while they wait', async () => await ask(true));
     });
 }

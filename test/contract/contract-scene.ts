@@ -27,8 +27,8 @@ export interface AdapterFixture {
   steps: number;
   /** Which of them have neither a turn nor a body that leaves a trace, so that nobody sees that they are done twice. */
   silent?: readonly number[];
-  /** Killed at some steps only: a version beside one that is killed at all of them. */
-  killSome?: boolean;
+  /** Killed at few steps only, but for the soak: much like another that is killed at more. */
+  killFew?: boolean;
   /** What not every framework has, and the module then has an agent for. */
   extras?: {
     /**
@@ -46,6 +46,15 @@ export interface AdapterFixture {
      * run, and gives all its text and its output. How many steps that takes beside the approval.
      */
     streaming?: number;
+    /** Structured output: `structured` gives `{ city, degrees }`, which the model says in one turn. */
+    structured?: true;
+    /**
+     * Agents at once that are asked the same: `siblings` gives what each of two said, and notes it by their number. How
+     * many steps that takes.
+     */
+    siblings?: number;
+    /** Questions of the framework's own: `asks` asks three at once, and gives all answers in their order. */
+    questions?: true;
   };
 }
 
@@ -137,9 +146,11 @@ export function eachStep(steps: number): KillAt[] {
   );
 }
 
-/** Every other of them, before one and after the next: for what goes the same way as what is killed at each. */
-export function someSteps(steps: number): KillAt[] {
-  return eachStep(steps).filter(({ step, when }) => (step % 2 === 0) === (when === 'after'));
+/** Every other of them, before one and after the next; all in the soak, and few of what goes much like something else. */
+export function kills(steps: number, few = false): KillAt[] {
+  if (process.env['TEST_SOAK']) return eachStep(steps);
+  const some = eachStep(steps).filter(({ step, when }) => (step % 2 === 0) === (when === 'after'));
+  return few ? some.filter((_, i) => i % 3 === 1) : some;
 }
 
 /** Four at a time: each is mostly waiting for a dead process to be noticed. */

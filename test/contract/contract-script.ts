@@ -89,6 +89,9 @@ export function contractScript(request: ProviderRequest): ProviderAnswer | undef
   }
   if (instructions.includes('BURSAR'))
     return has('own_refund') ? say(`settled case:${id}`) : call(['own_refund', { what: `o case:${id}` }]);
+  if (instructions.includes('FORECASTER')) return say('{"city":"Paris","degrees":21}');
+  if (instructions.includes('TWIN'))
+    return done.length > 0 ? say(`heard ${done[0]!.text}`) : call(look(`twin${attempt}`));
   if (instructions.includes('EXTRA')) return say(`extra for case:${id}`);
   if (instructions.includes('CLOSER')) {
     return has('refund') ? say(`closed case:${id}`) : call(['refund', { what: `r case:${id}` }]);

@@ -7,10 +7,10 @@ import { approve, message, records, reject, waiting } from '../../src/index.ts';
 import { assertReplays, chainOf, client, eventsOf, repeatedSteps, unique, until } from '../kit/temporal.ts';
 import { untilWaiting } from '../kit/waiting-runs.ts';
 import type { WorkerProcess } from '../kit/workers.ts';
-import { type AdapterFixture, contractScene, eachStep, inGroups, someSteps } from './contract-scene.ts';
+import { type AdapterFixture, contractScene, inGroups, kills } from './contract-scene.ts';
 
 export function testAdapter(fixture: AdapterFixture): void {
-  const { name, module, steps, silent = [], killSome } = fixture;
+  const { name, module, steps, silent = [], killFew } = fixture;
   const scene = contractScene(fixture);
   const { crash, spawn, start, callsOf, bodiesOf } = scene;
 
@@ -24,7 +24,7 @@ export function testAdapter(fixture: AdapterFixture): void {
       expect(new Set(Object.values(whole.bodies))).toEqual(new Set([1]));
     });
 
-    test.each(inGroups(killSome ? someSteps(steps) : eachStep(steps)))(
+    test.each(inGroups(kills(steps, killFew)))(
       'ends the same, and nothing answered is done again, killed at %j',
       async (group) => {
         for (const [i, run] of (await Promise.all(group.map(async (kill) => await crash(kill)))).entries()) {

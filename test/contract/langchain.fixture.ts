@@ -173,6 +173,21 @@ export const speaks = agent('speaks', async (input: string) => {
   return { text, output };
 });
 
+const Forecast = z.object({ city: z.string(), degrees: z.number() });
+export const structured = agent('structured', async (input: string) => {
+  return await runAgent(input, { model, systemPrompt: 'FORECASTER', responseFormat: Forecast });
+});
+
+export const siblings = agent('siblings', async (input: string) => {
+  const twin = createAgent({ model, systemPrompt: 'TWIN', tools: [toAgentTool(lookup)] });
+  const ask = async (number: number) => {
+    const said = await runAgent(input, { agent: twin });
+    note(`${number} ${said}`);
+    return said;
+  };
+  return await Promise.all([ask(0), ask(1)]);
+});
+
 /** What a deploy changed in the agent below. */
 const change = process.env['CHANGE'];
 const peek = tool({

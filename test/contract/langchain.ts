@@ -7,5 +7,5 @@ export const langchain: AdapterFixture = {
   steps: 14,
   // `ask_expert`, which is made of steps from then on, and the handoff: bodies without an effect.
   silent: [6, 11],
-  extras: { mcp: 6, streaming: 9 },
+  extras: { mcp: 6, streaming: 9, structured: true, siblings: 6 },
 };

@@ -1,8 +1,8 @@
 /** The contract's agents, as graphs of LangGraph written by hand. */
 import { fileURLToPath } from 'node:url';
-import { AIMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
+import { type AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
 import { type DynamicStructuredTool, tool as ownTool } from '@langchain/core/tools';
-import { interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
+import { Annotation, interrupt, MessagesAnnotation, Send, START, StateGraph } from '@langchain/langgraph';
 import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt';
 import { MultiServerMCPClient } from '@langchain/mcp-adapters';
 import { ChatOpenAI } from '@langchain/openai';
@@ -178,6 +178,61 @@ export const speaks = agent('speaks', async (input: string) => {
     else if (part[0].type === 'ai') text += part[0].text;
   }
   return { text, output };
+});
+
+const Forecast = z.object({ city: z.string(), degrees: z.number() });
+export const structured = agent('structured', async (input: string) => {
+  const forecaster = model.withStructuredOutput(Forecast, { method: 'jsonSchema' });
+  const graph = new StateGraph(Annotation.Root({ forecast: Annotation<z.infer<typeof Forecast>> }))
+    .addNode('ask', async () => ({
+      forecast: await forecaster.invoke([new SystemMessage('FORECASTER'), new HumanMessage(input)]),
+    }))
+    .addEdge(START, 'ask')
+    .compile();
+  return (await graph.invoke({})).forecast;
+});
+
+/** What several branches add, each at its place. */
+const Said = Annotation.Root({
+  said: Annotation<string[]>({
+    reducer: (all, more) => Object.assign<string[], string[]>([...all], more),
+    default: () => [],
+  }),
+});
+
+export const siblings = agent('siblings', async (input: string) => {
+  const twin = circle('TWIN', [toAgentTool(lookup)]);
+  const graph = new StateGraph(Said)
+    .addNode('ask', async ({ number }: { number: number }) => {
+      const said = await runAgent(input, { agent: twin });
+      note(`${number} ${said}`);
+      return { said: Object.assign([], { [number]: said }) as string[] };
+    })
+    .addConditionalEdges(START, () => [0, 1].map((number) => new Send('ask', { number })), ['ask'])
+    .compile();
+  return (await graph.invoke({})).said;
+});
+
+export const asks = agent('asks', async (input: string) => {
+  const ask = (prompt: string, number: number) => () => ({
+    said: Object.assign([], { [number]: interrupt<string, string>(prompt) }) as string[],
+  });
+  const graph = new StateGraph(Said)
+    .addNode('first', ask('first?', 0))
+    .addNode('second', async () => {
+      await toAgentTool(lookup).invoke({ what: `before ${input}` });
+      return ask('second?', 1)();
+    })
+    // One is a graph within the graph.
+    .addNode(
+      'third',
+      new StateGraph(Said).addNode('inner', ask('third?', 2)).addEdge(START, 'inner').compile(),
+    )
+    .addEdge(START, 'first')
+    .addEdge(START, 'second')
+    .addEdge(START, 'third')
+    .compile();
+  return (await graph.invoke({})).said;
 });
 
 /** What a deploy changed in the agent below. */

@@ -16,6 +16,6 @@ test('the oldest version that is tested is the oldest that is supported', () => 
 testAdapter({
   ...openaiAgents,
   name: `OpenAI Agents ${version}`,
-  killSome: true,
+  killFew: true,
   preload: new URL('../kit/oldest-openai-agents.mjs', import.meta.url).href,
 });

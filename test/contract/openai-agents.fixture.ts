@@ -137,6 +137,21 @@ export const speaks = agent('speaks', async (input: string) => {
   return { text, output: stream.finalOutput };
 });
 
+const Forecast = z.object({ city: z.string(), degrees: z.number() });
+export const structured = agent('structured', async (input: string) => {
+  return await runAgent(input, { model, instructions: 'FORECASTER', outputType: Forecast });
+});
+
+export const siblings = agent('siblings', async (input: string) => {
+  const twin = new Agent({ name: 'Twin', instructions: 'TWIN', model, tools: [toAgentTool(lookup)] });
+  const ask = async (number: number) => {
+    const { finalOutput } = await run(twin, input);
+    note(`${number} ${finalOutput}`);
+    return finalOutput;
+  };
+  return await Promise.all([ask(0), ask(1)]);
+});
+
 /** What a deploy changed in the agent below. */
 const change = process.env['CHANGE'];
 const peek = tool({

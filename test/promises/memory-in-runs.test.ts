@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client } from '@temporalio/client';
 import { describe, expect, test } from '@jest/globals';
 import { FileStore, MemoryStore, records } from '../../src/index.ts';
-import { inGroups, someSteps } from '../contract/contract-scene.ts';
+import { inGroups, kills } from '../contract/contract-scene.ts';
 import { scene } from '../kit/scene.ts';
 import { readableUnder } from '../kit/stored-bytes.ts';
 import { assertReplays, chainOf, client, repeatedSteps, unique, until } from '../kit/temporal.ts';
@@ -64,7 +64,7 @@ describe('a run that reads, writes and reads', () => {
     ]);
   });
 
-  test.each(inGroups(someSteps(KEEPER_STEPS)))(
+  test.each(inGroups(kills(KEEPER_STEPS)))(
     'ends the same, and each write is applied once, killed at %j',
     async (group) => {
       for (const { result, histories, root } of await Promise.all(group.map(keep))) {

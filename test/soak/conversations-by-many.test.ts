@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { approve, FileStore, MemoryStore, records } from '../../src/index.ts';
-import { inGroups, someSteps } from '../contract/contract-scene.ts';
+import { inGroups, kills } from '../contract/contract-scene.ts';
 import { type ChatInput, conversationScript } from '../fixtures/conversation-agents.ts';
 import { conversationIn, exchange, wordsOf } from '../kit/conversations.ts';
 import { type Scene, scene } from '../kit/scene.ts';
@@ -188,7 +188,7 @@ describe('a conversation that a run holds', () => {
   });
 
   const QUEUE_STEPS = 9;
-  test.each(inGroups(someSteps(QUEUE_STEPS)))(
+  test.each(inGroups(kills(QUEUE_STEPS)))(
     'is held and let go once, and has each item once, killed at %j',
     async (group) => {
       const killed = async (kill: KillAt) => {

@@ -6,7 +6,7 @@ import { Client } from '@temporalio/client';
 import { describe, expect, test } from '@jest/globals';
 import type { AgentInputItem } from '@openai/agents';
 import { approve, records } from '../../../src/index.ts';
-import { inGroups, someSteps } from '../../contract/contract-scene.ts';
+import { inGroups, kills } from '../../contract/contract-scene.ts';
 import { conversationScript } from '../../fixtures/conversation-agents.ts';
 import { conversationIn, exchange, wordsOf } from '../../kit/conversations.ts';
 import { type Scene, scene } from '../../kit/scene.ts';
@@ -63,7 +63,7 @@ describe('an agent with a memoryKey', () => {
     expect(done).toHaveLength(CHAT_STEPS);
   });
 
-  test.each(inGroups(someSteps(CHAT_STEPS)))('adds each item once, in order, killed at %j', async (group) => {
+  test.each(inGroups(kills(CHAT_STEPS)))('adds each item once, in order, killed at %j', async (group) => {
     for (const [i, killed] of (await Promise.all(group.map(askTwice))).entries()) {
       expect(killed.words).toEqual(both);
       expect(killed.answers).toEqual(['heard: one', 'heard: one,two']);
