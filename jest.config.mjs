@@ -17,7 +17,11 @@ export default {
   globalTeardown: '<rootDir>/test/kit/global-teardown.mjs',
   setupFilesAfterEnv: ['<rootDir>/test/kit/close-connections.ts'],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.cache/'],
-  reporters: ['default', '<rootDir>/test/kit/count-reporter.mjs'],
+  reporters: [
+    'default',
+    '<rootDir>/test/kit/count-reporter.mjs',
+    '<rootDir>/test/kit/capability-reporter.mjs',
+  ],
   testTimeout: 120_000,
   maxWorkers: 2,
   workerIdleMemoryLimit: '1GB',

@@ -1,6 +1,7 @@
 /** Patches each copy of LangChain once, where the copy is. Outside a run, what is patched does what it did. */
 import { subscribe } from 'node:diagnostics_channel';
 import { createRequire } from 'node:module';
+import { CallbackManager } from '@langchain/core/callbacks/manager';
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { StructuredTool } from '@langchain/core/tools';
 import { CompiledStateGraph } from '@langchain/langgraph';
@@ -15,9 +16,11 @@ import { instrumentModel } from './model.ts';
 import { placeInGraph } from './place.ts';
 import { instrumentIds } from './stable-ids.ts';
 import { instrumentTool } from './tools.ts';
+import { instrumentCallbacks } from './tracing.ts';
 import type { Model } from './turn-request.ts';
 
 interface Classes {
+  CallbackManager: { prototype: CallbackManager };
   BaseChatModel: { prototype: object };
   StructuredTool: { prototype: object };
   /** Its methods are those of every compiled graph. */
@@ -27,6 +30,7 @@ interface Classes {
 const ranges = [dependency, ...others].map(({ name, range }) => `${name} ${range}`).join(', ');
 const unsupported = `Cannot instrument this version of LangChain: use ${ranges}.`;
 const require = createRequire(import.meta.url);
+const CLASSES = new Set(['BaseChatModel', 'CallbackManager', 'CompiledStateGraph', 'StructuredTool']);
 /** They follow from answers, so that a restart only repeats them. */
 const LASTING = new Set([
   'GraphRecursionError',
@@ -38,7 +42,7 @@ const LASTING = new Set([
 
 /** Instruments the copy that modules import, and each that was or will be loaded by `require`. */
 export function instrument(): void {
-  if (!instrumentClasses({ BaseChatModel, StructuredTool, CompiledStateGraph }))
+  if (!instrumentClasses({ BaseChatModel, CallbackManager, StructuredTool, CompiledStateGraph }))
     throw new UnsupportedError(unsupported);
   for (const module of Object.values(require.cache)) {
     if (module?.filename.includes('@langchain')) adopt(module.exports);
@@ -54,7 +58,8 @@ export function instrument(): void {
 
 /** Every call of a model, and of a tool, comes through one of these before it comes to what differs between them. */
 function instrumentClasses(classes: Partial<Classes>): boolean {
-  const { BaseChatModel: model, StructuredTool: tool, CompiledStateGraph: graph } = classes;
+  const { BaseChatModel: model, CallbackManager: callbacks, StructuredTool: tool } = classes;
+  const { CompiledStateGraph: graph } = classes;
   const models = ['_generateUncached', '_streamIterator', 'streamEvents'].map(
     (name) =>
       !model ||
@@ -82,17 +87,12 @@ function instrumentClasses(classes: Partial<Classes>): boolean {
         return original.apply(this, args);
       };
     });
-  return [...models, cached, tools, !graph || instrumentGraph(graph.prototype)].every(Boolean);
+  const traced = !callbacks || instrumentCallbacks(callbacks.prototype);
+  return [...models, cached, traced, tools, !graph || instrumentGraph(graph.prototype)].every(Boolean);
 }
 
 /** Takes in what somebody required. */
 function adopt(exports: unknown): void {
-  const {
-    BaseChatModel: model,
-    StructuredTool: tool,
-    CompiledStateGraph: graph,
-  } = (exports ?? {}) as Partial<Classes>;
-  const found = { ...(model && { BaseChatModel: model }), ...(tool && { StructuredTool: tool }) };
-  if (!instrumentClasses({ ...found, ...(graph && { CompiledStateGraph: graph }) }))
-    process.emitWarning(unsupported);
+  const known = Object.entries(exports ?? {}).filter(([name]) => CLASSES.has(name));
+  if (!instrumentClasses(Object.fromEntries(known))) process.emitWarning(unsupported);
 }

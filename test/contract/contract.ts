@@ -137,6 +137,9 @@ export function testAdapter(fixture: AdapterFixture): void {
 
     test('waits for approvals of shared and of own tools, each answered by itself', async () => {
       const { handle, workflowId } = await run('approvals');
+      const untilDone = async (id: string, what: string) => {
+        await until(async () => `${what} case:X` in bodiesOf(id), what);
+      };
       // A framework may show its own approvals only once the other calls of the turn are done.
       const answer = async (id: string, decide: () => Promise<void>) => {
         await until(
@@ -146,11 +149,12 @@ export function testAdapter(fixture: AdapterFixture): void {
         await decide();
       };
       await answer('refund-1', async () => {
-        await until(async () => 'lookup account case:X' in bodiesOf(workflowId), 'the lookup beside it');
+        await untilDone(workflowId, 'lookup account');
         expect(bodiesOf(workflowId)).toEqual({ 'lookup account case:X': 1 });
         await handle.signal(approve, { id: 'refund-1' });
       });
       await answer('own_refund-1', async () => {
+        await untilDone(workflowId, 'refund r');
         expect(bodiesOf(workflowId)).toEqual({ 'lookup account case:X': 1, 'refund r case:X': 1 });
         await handle.signal(reject, { id: 'own_refund-1', reason: 'not this one' });
       });

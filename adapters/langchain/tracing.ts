@@ -1,0 +1,42 @@
+/** Callbacks are code of the user's, which runs again with the recorded answers: they are told so, and traces count once. */
+import type { CallbackManager } from '@langchain/core/callbacks/manager';
+import { currentPosition } from '../../src/loop/current-loop.ts';
+import { patchMethod } from '../patch-method.ts';
+
+/** What `metadata` says of a call that an earlier loop has had the answer to. */
+const REPLAYED = { replayed: true };
+
+/** Instruments what tells callbacks of each call. */
+export function instrumentCallbacks(manager: CallbackManager): boolean {
+  const models = ['handleLLMStart', 'handleChatModelStart'].map((name) =>
+    patchMethod(manager, name, (start) => {
+      return function (this: CallbackManager, ...args) {
+        return start.apply(isReplaying() ? withoutTracers(marked(this)) : this, args);
+      };
+    }),
+  );
+  const others = ['handleChainStart', 'handleToolStart', 'handleRetrieverStart'].map((name) =>
+    patchMethod(manager, name, (start) => {
+      return function (this: CallbackManager, ...args) {
+        return start.apply(isReplaying() ? marked(this) : this, args);
+      };
+    }),
+  );
+  return [...models, ...others].every(Boolean);
+}
+
+function isReplaying(): boolean {
+  return currentPosition()?.loop.replaying === true;
+}
+
+/** A manager is made for each call. */
+function marked(manager: CallbackManager): CallbackManager {
+  manager.addMetadata(REPLAYED, false);
+  return manager;
+}
+
+/** Tracers add up what models cost. */
+function withoutTracers(manager: CallbackManager): CallbackManager {
+  manager.handlers = manager.handlers.filter((handler) => !('_addRunToRunMap' in handler));
+  return manager;
+}
