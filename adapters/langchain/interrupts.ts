@@ -20,6 +20,11 @@ interface Review {
   }[];
 }
 
+/** Fields of what a graph waits for that say what is asked. */
+const ASKS = new Set(['question', 'prompt', 'message']);
+/** The whole is in `waiting`. */
+const MAX_SHOWN_CHARS = 500;
+
 type Answer =
   | { type: 'approve' }
   | { type: 'edit'; editedAction: object }
@@ -77,9 +82,21 @@ async function question({ value, response_schema: schema }: Interrupt): Promise<
   return decided.value;
 }
 
+/** A text as it is; of an object what it asks, and then the rest, for who sees nothing else of it. */
 function promptOf(asked: unknown): string {
   if (typeof asked === 'string' && asked !== '') return asked;
-  const { question: own, prompt, message } = (asked ?? {}) as Record<string, unknown>;
-  const text = [own, prompt, message].find((each) => typeof each === 'string' && each !== '');
-  return (text as string | undefined) ?? JSON.stringify(asked);
+  const fields = Object.entries((asked ?? {}) as Record<string, unknown>);
+  const found = fields.find(isAsked);
+  if (!found) return clip(JSON.stringify(asked));
+  const rest = fields.filter((field) => field !== found);
+  return rest.length > 0 ? `${found[1]} ${clip(JSON.stringify(Object.fromEntries(rest)))}` : found[1];
+}
+
+function isAsked(field: [string, unknown]): field is [string, string] {
+  const [name, value] = field;
+  return ASKS.has(name) && typeof value === 'string' && value !== '';
+}
+
+function clip(text: string): string {
+  return text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text;
 }

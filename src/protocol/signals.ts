@@ -119,8 +119,6 @@ export interface Message extends MessageInput {
 export interface PendingApproval extends Pending {
   /** The tool's or agent's name. */
   name: string;
-  /** The arguments that would be used; left out over 32 KB. */
-  input?: unknown;
   /** SHA-256 of the arguments, as canonical JSON. */
   argumentsHash?: string;
   /** They may be changed, to what fits this JSON Schema. */
@@ -138,6 +136,8 @@ export interface Pending {
   id: string;
   /** What the person is asked. */
   prompt: string;
+  /** The arguments that would be used, or what a framework's question is about; left out over 32 KB. */
+  input?: unknown;
   /** Milliseconds since the epoch, by the workflow's clock. */
   askedAt: number;
   /** When `onTimeout` decides it without a person, or others are asked. */

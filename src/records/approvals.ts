@@ -154,7 +154,12 @@ export class Approvals {
       .filter(([, asked]) => asked.waiting && !asked.decision && asked.answer)
       .map(([key, asked]) => {
         const { name: _name, ...shown } = shownOf(asked);
-        return { ...shown, schema: asked.answer!, ...(!askedNow(key) && { withdrawn: true as const }) };
+        return {
+          ...shown,
+          ...inputOf(asked),
+          schema: asked.answer!,
+          ...(!askedNow(key) && { withdrawn: true as const }),
+        };
       });
   }
 
@@ -162,9 +167,9 @@ export class Approvals {
   pending(askedNow: (key: string) => boolean): PendingApproval[] {
     return [...this.#asked]
       .filter(([, asked]) => asked.waiting && !asked.decision && !asked.answer)
-      .map(([key, { input, ...asked }]) => ({
+      .map(([key, asked]) => ({
         ...shownOf(asked),
-        ...(input !== undefined && jsonBytes(input) <= SHOWN_INPUT_BYTES && { input }),
+        ...inputOf(asked),
         ...(!askedNow(key) && { withdrawn: true as const }),
       }));
   }
@@ -273,6 +278,11 @@ function escalate(asked: Asked, at: number): number | undefined {
 }
 
 /** What is shown of an approval, and goes over to the next run. */
+/** What it is about, unless that is too large for a query. */
+function inputOf({ input }: Pick<Asked, 'input'>) {
+  return input !== undefined && jsonBytes(input) <= SHOWN_INPUT_BYTES && { input };
+}
+
 function shownOf(asked: Omit<Asked, 'waiting'>) {
   const { id, name, prompt, askedAt, expiresAt, audience, argumentsHash, edit } = asked;
   const onTimeout = asked.escalate ? 'escalate' : asked.onTimeout;

@@ -1,0 +1,32 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from '@jest/globals';
+import { address } from '../kit/temporal.ts';
+
+const flags = ['--conditions=@temporal-agents/source', '--disable-warning=ExperimentalWarning'];
+
+/** What an example says as anybody runs it, without a key, with nobody at the terminal; by who says it. */
+async function play(example: string, env: Record<string, string> = {}, ...words: string[]) {
+  const main = fileURLToPath(new URL(`../../examples/${example}/main.ts`, import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, main, ...words, '--yes'], {
+    env: { ...process.env, OPENAI_API_KEY: '', TEMPORAL_ADDRESS: address(), ...env },
+  });
+  const lines = stdout.trim().split('\n');
+  return Object.fromEntries(lines.map((line) => [line.slice(0, 10).trim(), line.slice(11)]));
+}
+
+test('a research graph looks up three questions and has its report edited', async () => {
+  const { Topic, Draft, Report } = await play('research-graph');
+  expect(Topic).toBe('How an agent is kept within bounds');
+  expect(Draft).toMatch(
+    /^How an agent is kept within bounds: What is a budget\? See "[^"]+"\. What is memory\? See "[^"]+"\. Who approves\? See "[^"]+"\.$/,
+  );
+  expect(Report).toBe(Draft);
+});
+
+test('a support agent of LangChain has a person look at its refund', async () => {
+  const { Waits, Agent } = await play('support-agent');
+  expect(Waits).toBe('refund {"order":"A-17","usd":240}');
+  expect(Agent).toBe('I looked into it: $240 paid back for order A-17.');
+});
