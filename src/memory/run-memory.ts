@@ -28,7 +28,7 @@ const CLOCKS_DIFFER = 60_000;
  * @throws DeclarationError outside a run, or if the worker has no `blobs`; MemoryPathError for a key that cannot be
  */
 export function memory(key: string): Memory {
-  const { store, user } = inRun(key, presentLoop());
+  const { store, user } = storeInRun(key);
   return store.of(key, user);
 }
 
@@ -40,6 +40,11 @@ export function holderInRun(
 ): ConversationHolder {
   const { store, user } = inRun(key, presentLoop(), retry);
   return store.holderOf(key, conversation, user);
+}
+
+/** A store and who uses it, inside a run: each use is a step. */
+export function storeInRun(key: string): { store: MemoryStore; user: User } {
+  return inRun(key, presentLoop());
 }
 
 /** Memory for the body of a step, which writes at most once. */
