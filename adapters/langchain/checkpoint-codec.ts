@@ -105,6 +105,22 @@ export async function decodeCheckpoint(
   };
 }
 
+/** Writes as tasks made them, those of a task in its order. */
+export async function decodeWrites(
+  serde: Serde,
+  kept: readonly KeptWrite[],
+): Promise<{ task: string; taskPath: string; writes: Write[] }[]> {
+  const byTask = Map.groupBy(inOrder(kept), ({ task, taskPath }) => JSON.stringify([task, taskPath]));
+  const all = [...byTask.values()].map(async (own) => ({
+    task: own[0]!.task,
+    taskPath: own[0]!.taskPath,
+    writes: await Promise.all(
+      own.map(async ({ channel, value }): Promise<Write> => [channel, await decode(serde, value)]),
+    ),
+  }));
+  return await Promise.all(all);
+}
+
 /** Writes in the order in which LangGraph applies those of one superstep. */
 function inOrder(writes: readonly KeptWrite[]): KeptWrite[] {
   return writes.toSorted(

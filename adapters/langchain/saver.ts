@@ -13,7 +13,13 @@ import type { KeptCheckpoint } from '../../src/memory/checkpoint.ts';
 import type { MemoryStore } from '../../src/memory/memory-store.ts';
 import { storeInRun } from '../../src/memory/run-memory.ts';
 import type { User } from '../../src/memory/user.ts';
-import { decodeCheckpoint, encodeCheckpoint, encodeWrites, type Serde } from './checkpoint-codec.ts';
+import {
+  decodeCheckpoint,
+  decodeWrites,
+  encodeCheckpoint,
+  encodeWrites,
+  type Serde,
+} from './checkpoint-codec.ts';
 
 /** Where threads are kept. */
 export interface MemoryCheckpointSaverOptions {
@@ -27,6 +33,14 @@ export interface MemoryCheckpointSaverOptions {
 
 type ListOptions = NonNullable<Parameters<BaseCheckpointSaver['list']>[1]>;
 
+/** How an agent of a run uses its thread. */
+interface RunPolicy {
+  /** Told where the run goes on if another one has written to its thread meanwhile. @default the last one to write counts */
+  onFork?: (thread: string) => void;
+  /** If the agent fails, the thread stays as it was. */
+  onlyWhole?: boolean;
+}
+
 const OPTIONS = new Set(['memoryKey', 'store', 'serde']);
 
 /**
@@ -35,6 +49,8 @@ const OPTIONS = new Set(['memoryKey', 'store', 'serde']);
  */
 export class MemoryCheckpointSaver extends BaseCheckpointSaver {
   readonly memoryKey: string;
+  /** How runs of an agent use it. @internal */
+  inRun: RunPolicy = {};
   readonly #store: MemoryStore | undefined;
 
   /** @throws DeclarationError for an option that does not exist */
@@ -120,6 +136,11 @@ export class MemoryCheckpointSaver extends BaseCheckpointSaver {
     return await decodeCheckpoint(this.serde, thread, kept, (none) => this.getNextVersion(none));
   }
 
+  /** The writes of a checkpoint as tasks made them. @internal */
+  async writesByTask({ writes }: KeptCheckpoint): ReturnType<typeof decodeWrites> {
+    return await decodeWrites(this.serde, writes);
+  }
+
   async #threads(): Promise<string[]> {
     const { store, user } = this.#used();
     return await store.threadsOf(this.memoryKey, user);
@@ -141,12 +162,12 @@ interface Fields {
   checkpoint_id?: string;
 }
 
-function fieldsOf({ configurable = {} }: RunnableConfig): Fields {
+export function fieldsOf({ configurable = {} }: RunnableConfig): Fields {
   return configurable as Fields;
 }
 
 /** Which checkpoint a config is of, if it is of one. */
-function idOf(config: RunnableConfig): string | undefined {
+export function idOf(config: RunnableConfig): string | undefined {
   return fieldsOf(config).checkpoint_id || undefined;
 }
 

@@ -86,7 +86,7 @@ export class CheckpointThread {
   }
 
   /**
-   * Keeps checkpoints and writes, in this order.
+   * Keeps checkpoints and writes, in this order, and answers with the thread and the last checkpoint's id.
    * @param as what tells this from other uses of the run
    * @param orForkAt version of the newest checkpoint that is known: if there is another, all goes into a new thread, whose
    *   name is answered
@@ -95,14 +95,16 @@ export class CheckpointThread {
     changes: readonly (NewCheckpoint | NewWrites)[],
     as: unknown,
     orForkAt?: number,
-  ): Promise<{ thread: string }> {
+  ): Promise<{ thread: string; id?: string }> {
     const { run, actor: user } = this.#user;
     const actor = said(`Cannot keep thread ${this.thread}`, 'actor', user);
     return await this.#use('keepThread', { as, orForkAt }, async (attempt, step) => {
       const by = { actor, ...(run && step !== undefined && { run: { ...run, step } }) };
+      const last = changes.findLast(({ kind }) => kind === 'checkpoint');
+      const id = last && { id: last.id };
       try {
         await this.#keepAll(changes, by, attempt, orForkAt);
-        return { thread: this.thread };
+        return { thread: this.thread, ...id };
       } catch (error) {
         if (!(error instanceof ConcurrencyError) || orForkAt === undefined) throw error;
         // The same for every attempt of this write, and for no other.
@@ -112,7 +114,7 @@ export class CheckpointThread {
           forkId(this.thread, sha256(attempt.id)),
         );
         await fork.#keepAll(changes, by, attempt);
-        return { thread: fork.thread };
+        return { thread: fork.thread, ...id };
       }
     });
   }

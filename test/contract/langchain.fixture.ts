@@ -130,6 +130,11 @@ export const hears = agent(
   async (input: string) => await runAgent(input, { model, systemPrompt: 'HEARER', onMessage: 'after' }),
 );
 
+export const remembers = agent('remembers', async (input: string) => {
+  const memoryKey = input.split(' ')[0]!;
+  return await runAgent(input, { model, systemPrompt: 'KEEPER', tools: [lookup], memoryKey });
+});
+
 export const speaks = agent('speaks', async (input: string) => {
   const chat = new ChatOpenAI({ model: 'gpt-4.1-mini' });
   const bursar = createAgent({ model: chat, tools: [ownRefund], systemPrompt: 'BURSAR' });
