@@ -68,14 +68,13 @@ export async function inThread<T>(
     throw new UnsupportedError(
       `Cannot go on in thread ${conversation} of its memoryKey: the code around this does, and one of the two states would be lost. Use another "conversation".`,
     );
-  const { of, letGo } = hold;
-  const stays = { of, giveBack: async () => {}, takeAgain: async () => {} };
+  const stays = { of: hold.of, giveBack: async () => {}, takeAgain: async () => {} };
   try {
     const result = await whileHolding(stays, async () => await body(config));
-    await letGo();
+    await hold.letGo();
     return result;
   } catch (error) {
-    await letGo().catch(() => {});
+    await hold.letGo().catch(() => {});
     throw error;
   }
 }

@@ -93,12 +93,12 @@ export async function runAgent<Output = string>(
     ...(recursionLimit !== undefined && { recursionLimit }),
     ...(signal && { signal }),
   };
-  const { memoryKey, onMessage } = options;
+  const { memoryKey } = options;
   const talk = async (inThreadOf: object) => {
     const ask = async (messages: readonly unknown[]) =>
       (await agent.invoke({ messages }, { ...config, ...inThreadOf })) as State;
     let answered = await ask(typeof input === 'string' ? [{ role: 'user', content: input }] : input);
-    while (onMessage === 'after' && insideRun()) {
+    while (options.onMessage === 'after' && insideRun()) {
       const said = (await unreadMessages()).map(({ text }) => text).join('\n\n');
       if (said === '') break;
       // A thread has what was said before.

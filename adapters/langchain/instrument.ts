@@ -3,7 +3,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import { createRequire } from 'node:module';
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { StructuredTool } from '@langchain/core/tools';
-import { CompiledStateGraph } from '@langchain/langgraph';
+import { AsyncBatchedStore, CompiledStateGraph } from '@langchain/langgraph';
 import { addLasting } from '../../src/errors/failure.ts';
 import { UnsupportedError } from '../../src/errors/index.ts';
 import { insideRun } from '../../src/loop/ask.ts';
@@ -11,6 +11,7 @@ import { addPlaces } from '../../src/loop/places.ts';
 import { patchMethod } from '../patch-method.ts';
 import { dependency, others } from './dependencies.ts';
 import { instrumentGraph } from './graph-run.ts';
+import { MemoryItemStore } from './item-store.ts';
 import { instrumentModel } from './model.ts';
 import { placeInGraph } from './place.ts';
 import { instrumentIds } from './stable-ids.ts';
@@ -22,6 +23,8 @@ interface Classes {
   StructuredTool: { prototype: object };
   /** Its methods are those of every compiled graph. */
   CompiledStateGraph: { prototype: object };
+  /** Through it a graph uses its store. */
+  AsyncBatchedStore: { prototype: object };
 }
 
 const ranges = [dependency, ...others].map(({ name, range }) => `${name} ${range}`).join(', ');
@@ -38,7 +41,7 @@ const LASTING = new Set([
 
 /** Instruments the copy that modules import, and each that was or will be loaded by `require`. */
 export function instrument(): void {
-  if (!instrumentClasses({ BaseChatModel, StructuredTool, CompiledStateGraph }))
+  if (!instrumentClasses({ BaseChatModel, StructuredTool, CompiledStateGraph, AsyncBatchedStore }))
     throw new UnsupportedError(unsupported);
   for (const module of Object.values(require.cache)) {
     if (module?.filename.includes('@langchain')) adopt(module.exports);
@@ -55,6 +58,7 @@ export function instrument(): void {
 /** Every call of a model, and of a tool, comes through one of these before it comes to what differs between them. */
 function instrumentClasses(classes: Partial<Classes>): boolean {
   const { BaseChatModel: model, StructuredTool: tool, CompiledStateGraph: graph } = classes;
+  const { AsyncBatchedStore: store } = classes;
   const models = ['_generateUncached', '_streamIterator', 'streamEvents'].map(
     (name) =>
       !model ||
@@ -82,7 +86,15 @@ function instrumentClasses(classes: Partial<Classes>): boolean {
         return original.apply(this, args);
       };
     });
-  return [...models, cached, tools, !graph || instrumentGraph(graph.prototype)].every(Boolean);
+  const stores =
+    !store ||
+    patchMethod(store.prototype, 'enqueueOperation', (original) => {
+      return function (this: { store: unknown }, operation: never) {
+        const { store: own } = this;
+        return own instanceof MemoryItemStore ? own.only(operation) : original.call(this, operation);
+      };
+    });
+  return [...models, cached, tools, stores, !graph || instrumentGraph(graph.prototype)].every(Boolean);
 }
 
 /** Takes in what somebody required. */
@@ -91,8 +103,15 @@ function adopt(exports: unknown): void {
     BaseChatModel: model,
     StructuredTool: tool,
     CompiledStateGraph: graph,
+    AsyncBatchedStore: store,
   } = (exports ?? {}) as Partial<Classes>;
   const found = { ...(model && { BaseChatModel: model }), ...(tool && { StructuredTool: tool }) };
-  if (!instrumentClasses({ ...found, ...(graph && { CompiledStateGraph: graph }) }))
+  if (
+    !instrumentClasses({
+      ...found,
+      ...(graph && { CompiledStateGraph: graph }),
+      ...(store && { AsyncBatchedStore: store }),
+    })
+  )
     process.emitWarning(unsupported);
 }

@@ -10,6 +10,7 @@ import type { Sealing } from '../blobs/sealed.ts';
 import { assertKnownOptions } from '../known-options.ts';
 import { CheckpointThread, threadNames } from './checkpoint-thread.ts';
 import { ConversationHolder } from './conversation-holder.ts';
+import { MemoryItems } from './items.ts';
 import type { Memory } from './memory.ts';
 import { assertMemoryKey } from './memory-path.ts';
 import type { User } from './user.ts';
@@ -85,6 +86,11 @@ export class MemoryStore {
   /** The names of the threads of a key. @internal */
   async threadsOf(key: string, user: User): Promise<string[]> {
     return await threadNames(this.#versions(key), user);
+  }
+
+  /** The items of a key. @internal */
+  itemsOf(key: string, user: User): MemoryItems {
+    return new MemoryItems(this.#versions(key), user);
   }
 
   #versions(key: string): Versions {

@@ -49,8 +49,14 @@ export function storeInRun(key: string): { store: MemoryStore; user: User } {
 
 /** Memory for the body of a step, which writes at most once. */
 export function memoryInStep(loop: Loop, key: string, attempt: Attempt): Memory {
+  const { store, user } = storeInStep(loop, key, attempt);
+  return store.of(key, user);
+}
+
+/** A store and who uses it, in the body of a step, which writes at most once. */
+export function storeInStep(loop: Loop, key: string, attempt: Attempt): { store: MemoryStore; user: User } {
   const { store, user } = inRun(key, loop);
-  return store.of(key, { ...user, use: async (_use, act) => await act(attempt, stepOf(attempt)) });
+  return { store, user: { ...user, use: async (_use, act) => await act(attempt, stepOf(attempt)) } };
 }
 
 /**
