@@ -123,7 +123,7 @@ describe('a store over memory, in a run', () => {
     const handle = await stage.start('asks');
     await untilAsked(handle, ['ask-1']);
     await storeIn(root).put(['plans'], 'main', { by: 'another' });
-    await handle.signal(answer, { value: true });
+    await handle.signal(answer, { value: 'yes' });
     await expect(handle.result()).rejects.toMatchObject({ cause: { type: 'ConcurrencyError' } });
   });
 });
