@@ -8,7 +8,7 @@ import {
   isInterrupted,
   MemorySaver,
 } from '@langchain/langgraph';
-import { UnsupportedError } from '../../src/errors/index.ts';
+import { DeclarationError, UnsupportedError } from '../../src/errors/index.ts';
 import { insideRun } from '../../src/loop/ask.ts';
 import { currentPosition } from '../../src/loop/current-loop.ts';
 import type { Loop } from '../../src/loop/loop.ts';
@@ -16,7 +16,9 @@ import { patchMethod } from '../patch-method.ts';
 import { askPeople, type Interrupt } from './interrupts.ts';
 import { whileRunning } from './node-steps.ts';
 import { graphConfig, type GraphConfig } from './place.ts';
+import { MemoryCheckpointSaver } from './saver.ts';
 import { withStableIds } from './stable-ids.ts';
+import { ThreadRun } from './thread-run.ts';
 import { graphInBody } from './tool-body.ts';
 
 /** A compiled graph, as far as its runs must know it. */
@@ -29,6 +31,8 @@ type Run<Result> = (input: unknown, config: GraphConfig | undefined) => Promise<
 type Stream = AsyncIterable<unknown>;
 
 const savers = new WeakMap<Loop, WeakMap<object, MemorySaver>>();
+/** Savers that graphs of runs were lent. */
+const lent = new WeakSet<object>();
 const driven = new AsyncLocalStorage<true>();
 
 /** Instruments the class of compiled graphs. All other ways to run one come through these two. */
@@ -43,27 +47,39 @@ export function instrumentGraph(prototype: object): boolean {
         return inBody ?? (insideRun() && !driven.getStore() ? whole() : run(input, config));
       };
     });
-  const reads = ['getState', 'getStateHistory', 'updateState'].map((name) =>
+  const reads = ['getState', 'getStateHistory'].map((name) =>
     patchMethod(prototype, name, (original) => {
       return function (this: Graph, config: GraphConfig, ...rest) {
-        const saved = insideRun() && surfacesHere(this, config) && isSaver(this.checkpointer);
-        return original.call(this, saved ? withSaver(this, config) : config, ...rest);
+        return original.call(this, asks(this, config) ? whereSaved(this, config) : config, ...rest);
       };
     }),
   );
-  return drives('stream', streamUntilDecided) && drives('invoke', untilDecided) && reads.every(Boolean);
+  const updates = patchMethod(prototype, 'updateState', (original) => {
+    return async function (this: Graph, config: GraphConfig, ...rest) {
+      const { how, end } = asks(this, config) ? withSaver(this, config) : unchanged(config);
+      const updated = (await original.call(this, how, ...rest)) as GraphConfig;
+      const id = await end();
+      // As memory has it: ids are others in each loop.
+      return id === undefined ? updated : { configurable: { ...updated.configurable, checkpoint_id: id } };
+    };
+  });
+  return (
+    drives('stream', streamUntilDecided) && drives('invoke', untilDecided) && reads.every(Boolean) && updates
+  );
 }
 
 function untilDecided(graph: Graph, run: Run<unknown>): Run<unknown> {
   return async (input, config) => {
     if (!surfacesHere(graph, config)) return await run(input, config);
-    const how = withSaver(graph, config);
-    let result = await driven.run(true, () => run(input, how));
-    while (isInterrupted(result)) {
-      const resume = await askPeople(result[INTERRUPT]);
-      result = await driven.run(true, () => run(new Command({ resume }), how));
-    }
-    return result;
+    const { how, end } = withSaver(graph, config);
+    return await thenEnd(end, async () => {
+      let result = await driven.run(true, () => run(input, how));
+      while (isInterrupted(result)) {
+        const resume = await askPeople(result[INTERRUPT]);
+        result = await driven.run(true, () => run(new Command({ resume }), how));
+      }
+      return result;
+    });
   };
 }
 
@@ -71,7 +87,7 @@ function untilDecided(graph: Graph, run: Run<unknown>): Run<unknown> {
 function streamUntilDecided(graph: Graph, run: Run<Stream>): Run<Stream> {
   return async (input, config) => {
     if (!surfacesHere(graph, config)) return await run(input, config);
-    const how = withSaver(graph, config);
+    const { how, end } = withSaver(graph, config);
     const inContext = AsyncLocalStorage.snapshot();
     const next = async () => {
       const { tasks } = await graph.getState(how);
@@ -81,7 +97,15 @@ function streamUntilDecided(graph: Graph, run: Run<Stream>): Run<Stream> {
     };
     const first = await run(input, how);
     const parts = async function* () {
-      for (let part: Stream | undefined = first; part; part = await inContext(next)) yield* part;
+      let failed = false;
+      try {
+        for (let part: Stream | undefined = first; part; part = await inContext(next)) yield* part;
+      } catch (error) {
+        failed = true;
+        throw error;
+      } finally {
+        await inContext(() => (failed ? end(true).catch(() => {}) : end()));
+      }
     };
     return IterableReadableStream.fromAsyncGenerator(parts());
   };
@@ -92,33 +116,88 @@ function surfacesHere({ checkpointer }: Graph, config: GraphConfig | undefined):
   return checkpointer !== false && !graphConfig() && !config?.configurable?.__pregel_scratchpad;
 }
 
+/** How a graph is run, and what is left to do when it ends. */
+interface Lent {
+  how: GraphConfig;
+  /** @returns the id of the checkpoint that it came to, if memory has it */
+  end: (failed?: boolean) => Promise<string | undefined>;
+}
+
+const unchanged = (how: GraphConfig): Lent => ({ how, end: async () => undefined });
+
+/** Runs what a graph does, and writes where it came to; if it failed, that counts, and not what became of the writing. */
+async function thenEnd<T>(end: Lent['end'], body: () => Promise<T>): Promise<T> {
+  const result = await body().catch(async (error: unknown) => {
+    await end(true).catch(() => {});
+    throw error;
+  });
+  await end();
+  return result;
+}
+
+/** Whether a graph is asked for its state by the code of a run. */
+function asks(graph: Graph, config: GraphConfig | undefined): boolean {
+  return insideRun() && surfacesHere(graph, config) && isSaver(graph.checkpointer);
+}
+
 /** A graph that is interrupted needs a saver. One in memory starts empty in each loop, since all runs again. */
-function withSaver(graph: Graph, config: GraphConfig = {}): GraphConfig {
-  const { checkpointer } = graph;
+function withSaver(graph: Graph, config: GraphConfig = {}): Lent {
+  const given = saverOf(graph, config);
+  if (given instanceof MemoryCheckpointSaver) return onThread(given, config);
   const { configurable } = config;
-  const given = configurable?.__pregel_checkpointer ?? checkpointer;
-  return {
+  const saver = isSaver(given) ? ofLoop(graph, given) : new MemorySaver();
+  lent.add(saver);
+  return unchanged({
     // Not a copy of the whole state at each superstep that nobody looks at: only what it is interrupted with.
     ...(!isSaver(given) && { durability: 'exit' }),
     ...config,
-    configurable: { thread_id: 'run', ...configurable, __pregel_checkpointer: saverFor(graph, given) },
+    configurable: { thread_id: 'run', ...configurable, __pregel_checkpointer: saver },
+  });
+}
+
+/** The state of a thread outlives the run: it is read when a graph begins, and written when it ends. */
+function onThread(saver: MemoryCheckpointSaver, config: GraphConfig): Lent {
+  const { configurable, durability = 'exit' } = config;
+  if (configurable?.thread_id === undefined)
+    throw new DeclarationError(
+      "Cannot run the graph with its checkpointer: say which thread, invoke(input, { configurable: { thread_id: '…' } }).",
+    );
+  const eachStep = durability !== 'exit';
+  const run = new ThreadRun(saver, configurable.thread_id, eachStep);
+  lent.add(run);
+  return {
+    how: {
+      ...config,
+      durability: eachStep ? 'sync' : 'exit',
+      configurable: { ...configurable, __pregel_checkpointer: run },
+    },
+    end: async (failed) => await run.end(failed),
   };
+}
+
+/** Where a graph that runs, or ran, has its state: a thread in memory is asked as it is. */
+function whereSaved(graph: Graph, config: GraphConfig): GraphConfig {
+  return saverOf(graph, config) instanceof MemoryCheckpointSaver ? config : withSaver(graph, config).how;
+}
+
+function saverOf(graph: Graph, config: GraphConfig): unknown {
+  return config.configurable?.__pregel_checkpointer ?? graph.checkpointer;
 }
 
 function isSaver(given: unknown): given is object {
   return typeof given === 'object' && given !== null;
 }
 
-function saverFor(graph: Graph, given: unknown): MemorySaver {
-  if (!isSaver(given)) return new MemorySaver();
+function ofLoop(graph: Graph, given: object): MemorySaver {
+  if (lent.has(given)) return given as MemorySaver;
   if (given.constructor.name !== 'MemorySaver' && given.constructor.name !== 'InMemorySaver')
     throw new UnsupportedError(
-      `Cannot run graph ${graph.name ?? ''} with its checkpointer: this version goes on from the records of the run alone. Compile it without one, or with a MemorySaver.`,
+      `Cannot run graph ${graph.name ?? ''} with its checkpointer: a run has its own records, which another store knows nothing of. Compile it without one, with a MemorySaver, or with MemoryCheckpointSaver of temporal-agents/langgraph.`,
     );
   const { loop } = currentPosition()!;
-  const ofLoop = savers.get(loop) ?? new WeakMap<object, MemorySaver>();
-  savers.set(loop, ofLoop);
-  const saver = ofLoop.get(given) ?? new MemorySaver();
-  ofLoop.set(given, saver);
+  const mine = savers.get(loop) ?? new WeakMap<object, MemorySaver>();
+  savers.set(loop, mine);
+  const saver = mine.get(given) ?? new MemorySaver();
+  mine.set(given, saver);
   return saver;
 }

@@ -7,10 +7,12 @@ import { unreadMessages } from '../../src/inbox.ts';
 import { assertKnownOptions } from '../../src/known-options.ts';
 import { insideRun } from '../../src/loop/ask.ts';
 import type { Tool } from '../../src/tools/tool-options.ts';
+import { inThread, type ThreadOptions } from './agent-thread.ts';
 import { instrument } from './instrument.ts';
 import { isOurs, toAgentTool } from './tools.ts';
 
 export { nodesAsSteps } from './node-steps.ts';
+export { type ThreadOptions, type WhenBusy } from './agent-thread.ts';
 export { toAgentTool } from './tools.ts';
 
 instrument();
@@ -35,7 +37,7 @@ export interface AgentParts {
 }
 
 /** The agent to run, or what to make one of. */
-export interface RunAgentOptions extends AgentParts {
+export interface RunAgentOptions extends AgentParts, ThreadOptions {
   /** Your own agent or graph, as it is. */
   agent?: Invocable;
   /** What tools and middleware get as their context. */
@@ -49,6 +51,12 @@ export interface RunAgentOptions extends AgentParts {
    * send any.
    */
   onMessage?: 'after';
+  /**
+   * Goes on in the thread under this key of memory: the whole state of the graph comes back, its messages, files and what
+   * else it has. Any text of 1 to 1,000 characters, such as a customer's id. Only in a run. @default the agent knows of
+   * nothing but the input
+   */
+  memoryKey?: string;
 }
 
 interface State {
@@ -58,11 +66,22 @@ interface State {
 }
 
 const PARTS = ['name', 'model', 'tools', 'systemPrompt', 'middleware', 'responseFormat'] as const;
-const OPTIONS = new Set<string>([...PARTS, 'agent', 'context', 'recursionLimit', 'signal', 'onMessage']);
+const OF_THREADS = ['conversation', 'whenBusy', 'onFork'] as const;
+const OPTIONS = new Set<string>([
+  ...PARTS,
+  ...OF_THREADS,
+  'agent',
+  'context',
+  'recursionLimit',
+  'signal',
+  'onMessage',
+  'memoryKey',
+]);
 
 /**
  * Asks an agent, and gives its final output: text, or what `responseFormat` says; the state of a graph without messages.
- * @throws DeclarationError for options that do not exist or do not go together
+ * @throws DeclarationError for options that do not exist or do not go together, and for `memoryKey` outside a run;
+ *   ConversationBusyError with `whenBusy: 'reject'`
  */
 export async function runAgent<Output = string>(
   input: string | readonly unknown[],
@@ -75,13 +94,21 @@ export async function runAgent<Output = string>(
     ...(recursionLimit !== undefined && { recursionLimit }),
     ...(signal && { signal }),
   };
-  const ask = async (messages: readonly unknown[]) => (await agent.invoke({ messages }, config)) as State;
-  let state = await ask(typeof input === 'string' ? [{ role: 'user', content: input }] : input);
-  while (options.onMessage === 'after' && insideRun()) {
-    const said = (await unreadMessages()).map(({ text }) => text).join('\n\n');
-    if (said === '') break;
-    state = await ask([...(state.messages ?? []), { role: 'user', content: said }]);
-  }
+  const { memoryKey } = options;
+  const talk = async (inThreadOf: object) => {
+    const ask = async (messages: readonly unknown[]) =>
+      (await agent.invoke({ messages }, { ...config, ...inThreadOf })) as State;
+    let answered = await ask(typeof input === 'string' ? [{ role: 'user', content: input }] : input);
+    while (options.onMessage === 'after' && insideRun()) {
+      const said = (await unreadMessages()).map(({ text }) => text).join('\n\n');
+      if (said === '') break;
+      // A thread has what was said before.
+      const before = memoryKey === undefined ? (answered.messages ?? []) : [];
+      answered = await ask([...before, { role: 'user', content: said }]);
+    }
+    return answered;
+  };
+  const state = memoryKey === undefined ? await talk({}) : await inThread(memoryKey, agent, options, talk);
   if (state.__interrupt__)
     throw new UnsupportedError('Cannot ask people outside a run. Start the agent on Temporal.');
   return outputOf(state) as Output;
@@ -106,6 +133,9 @@ function assertOptions(options: RunAgentOptions): void {
   assertKnownOptions(options, OPTIONS, 'Cannot run the agent');
   if (options.onMessage !== undefined && options.onMessage !== 'after')
     throw new DeclarationError(`Cannot run the agent: "onMessage" can only be 'after'.`);
+  const lone = OF_THREADS.find((each) => options[each] !== undefined);
+  if (lone && options.memoryKey === undefined)
+    throw new DeclarationError(`Cannot run the agent with "${lone}" and no "memoryKey".`);
   const part = options.agent && PARTS.find((each) => options[each] !== undefined);
   if (part)
     throw new DeclarationError(

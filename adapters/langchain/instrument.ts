@@ -4,33 +4,22 @@ import { createRequire } from 'node:module';
 import { CallbackManager } from '@langchain/core/callbacks/manager';
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { StructuredTool } from '@langchain/core/tools';
-import { CompiledStateGraph } from '@langchain/langgraph';
+import { AsyncBatchedStore, CompiledStateGraph } from '@langchain/langgraph';
 import { addLasting } from '../../src/errors/failure.ts';
 import { UnsupportedError } from '../../src/errors/index.ts';
-import { insideRun } from '../../src/loop/ask.ts';
 import { addPlaces } from '../../src/loop/places.ts';
-import { patchMethod } from '../patch-method.ts';
 import { dependency, others } from './dependencies.ts';
 import { instrumentGraph } from './graph-run.ts';
-import { instrumentModel } from './model.ts';
+import { instrumentBatches } from './item-store.ts';
+import { instrumentModels } from './model.ts';
 import { placeInGraph } from './place.ts';
 import { instrumentIds } from './stable-ids.ts';
-import { instrumentTool } from './tools.ts';
+import { instrumentTools } from './tools.ts';
 import { instrumentCallbacks } from './tracing.ts';
-import type { Model } from './turn-request.ts';
-
-interface Classes {
-  CallbackManager: { prototype: CallbackManager };
-  BaseChatModel: { prototype: object };
-  StructuredTool: { prototype: object };
-  /** Its methods are those of every compiled graph. */
-  CompiledStateGraph: { prototype: object };
-}
 
 const ranges = [dependency, ...others].map(({ name, range }) => `${name} ${range}`).join(', ');
 const unsupported = `Cannot instrument this version of LangChain: use ${ranges}.`;
 const require = createRequire(import.meta.url);
-const CLASSES = new Set(['BaseChatModel', 'CallbackManager', 'CompiledStateGraph', 'StructuredTool']);
 /** They follow from answers, so that a restart only repeats them. */
 const LASTING = new Set([
   'GraphRecursionError',
@@ -40,59 +29,41 @@ const LASTING = new Set([
   'ToolCallLimitExceededError',
 ]);
 
+/** What each class is instrumented by; every call of it comes through what is patched there. */
+const INSTRUMENTS: Readonly<Record<string, (prototype: never) => boolean>> = {
+  AsyncBatchedStore: instrumentBatches,
+  BaseChatModel: instrumentModels,
+  CallbackManager: instrumentCallbacks,
+  // Its methods are those of every compiled graph.
+  CompiledStateGraph: instrumentGraph,
+  StructuredTool: instrumentTools,
+};
+
 /** Instruments the copy that modules import, and each that was or will be loaded by `require`. */
 export function instrument(): void {
-  if (!instrumentClasses({ BaseChatModel, CallbackManager, StructuredTool, CompiledStateGraph }))
-    throw new UnsupportedError(unsupported);
+  const imported = { AsyncBatchedStore, BaseChatModel, CallbackManager, CompiledStateGraph, StructuredTool };
+  if (!adopt(imported)) throw new UnsupportedError(unsupported);
   for (const module of Object.values(require.cache)) {
-    if (module?.filename.includes('@langchain')) adopt(module.exports);
+    if (module?.filename.includes('@langchain')) adoptRequired(module.exports);
   }
   subscribe('tracing:module.require:end', (message) => {
     const { id, result } = message as { id: string; result: unknown };
-    if (id.startsWith('@langchain/')) adopt(result);
+    if (id.startsWith('@langchain/')) adoptRequired(result);
   });
   addLasting((error) => LASTING.has((error as Error).name));
   addPlaces(placeInGraph);
   instrumentIds();
 }
 
-/** Every call of a model, and of a tool, comes through one of these before it comes to what differs between them. */
-function instrumentClasses(classes: Partial<Classes>): boolean {
-  const { BaseChatModel: model, CallbackManager: callbacks, StructuredTool: tool } = classes;
-  const { CompiledStateGraph: graph } = classes;
-  const models = ['_generateUncached', '_streamIterator', 'streamEvents'].map(
-    (name) =>
-      !model ||
-      patchMethod(model.prototype, name, (original) => {
-        return function (this: object, ...args) {
-          if (insideRun()) instrumentModel(this as Model, model.prototype as Model);
-          return original.apply(this, args);
-        };
-      }),
-  );
-  // What the process has cached would answer in the place of a record, but not in another process.
-  const cached =
-    !model ||
-    patchMethod(model.prototype, '_generateCached', (original) => {
-      return function (this: object, asked: object) {
-        const none = { lookup: async () => null };
-        return original.call(this, insideRun() ? { ...asked, cache: none } : asked);
-      };
-    });
-  const tools =
-    !tool ||
-    patchMethod(tool.prototype, 'call', (original) => {
-      return function (this: StructuredTool, ...args) {
-        if (insideRun()) instrumentTool(this);
-        return original.apply(this, args);
-      };
-    });
-  const traced = !callbacks || instrumentCallbacks(callbacks.prototype);
-  return [...models, cached, traced, tools, !graph || instrumentGraph(graph.prototype)].every(Boolean);
+function adoptRequired(exports: unknown): void {
+  if (!adopt(exports)) process.emitWarning(unsupported);
 }
 
-/** Takes in what somebody required. */
-function adopt(exports: unknown): void {
-  const known = Object.entries(exports ?? {}).filter(([name]) => CLASSES.has(name));
-  if (!instrumentClasses(Object.fromEntries(known))) process.emitWarning(unsupported);
+/** Takes in the classes among what a module exports. @returns whether they are as they should be */
+function adopt(exports: unknown): boolean {
+  const classes = (exports ?? {}) as Record<string, { prototype: never } | undefined>;
+  return Object.entries(INSTRUMENTS).every(([name, instrumentClass]) => {
+    const found = classes[name];
+    return !found || instrumentClass(found.prototype);
+  });
 }

@@ -31,8 +31,28 @@ type Call = (options: Options) => Promise<ChatResult>;
 const NOTHING = [undefined, undefined, undefined, undefined];
 const inTurn = new AsyncLocalStorage<true>();
 
-/** Instruments a model's class where it differs from LangChain's base, whose methods end in these. */
-export function instrumentModel(model: Model, base: Model): void {
+/** Instruments LangChain's base of all models, through which each call comes before it comes to what differs between them. */
+export function instrumentModels(base: object): boolean {
+  const calls = ['_generateUncached', '_streamIterator', 'streamEvents'].map((name) =>
+    patchMethod(base, name, (original) => {
+      return function (this: object, ...args) {
+        if (insideRun()) instrumentModel(this as Model, base as Model);
+        return original.apply(this, args);
+      };
+    }),
+  );
+  // What the process has cached would answer in the place of a record, but not in another process.
+  const cached = patchMethod(base, '_generateCached', (original) => {
+    return function (this: object, asked: object) {
+      const none = { lookup: async () => null };
+      return original.call(this, insideRun() ? { ...asked, cache: none } : asked);
+    };
+  });
+  return cached && calls.every(Boolean);
+}
+
+/** Instruments a model's class where it differs from the base, whose methods end in these. */
+function instrumentModel(model: Model, base: Model): void {
   patchMethod(model.caller, 'callWithRetries', (callWithRetries) => {
     // The step's retries are the only ones.
     return function (this: unknown, retries: number, ...rest) {

@@ -16,6 +16,11 @@ export function runBody<T>(body: Body, call: () => T): T {
   return running.run(body, () => runOutside(call));
 }
 
+/** The body of a tool that the running code is in. */
+export function currentBody(): Body | undefined {
+  return running.getStore();
+}
+
 /** Runs a graph that the body of a tool calls as part of the run; `undefined`: the running code is no such body. */
 export function graphInBody<T>(run: () => Promise<T>): Promise<T> | undefined {
   const body = running.getStore();

@@ -71,8 +71,18 @@ function convert(tool: Tool<any, any, any>): DynamicStructuredTool {
   return coreTool(execute, { name, description, schema });
 }
 
+/** Instruments LangChain's base of all tools. */
+export function instrumentTools(base: object): boolean {
+  return patchMethod(base, 'call', (original) => {
+    return function (this: StructuredTool, ...args) {
+      if (insideRun()) instrumentTool(this);
+      return original.apply(this, args);
+    };
+  });
+}
+
 /** Instruments the class of a tool. */
-export function instrumentTool(tool: StructuredTool): void {
+function instrumentTool(tool: StructuredTool): void {
   patchMethod(tool, '_call', (call) => {
     return function (this: StructuredTool, args: unknown, manager: unknown, config: CallConfig = {}) {
       const body: Call = (own) => call.call(this, args, manager, own);

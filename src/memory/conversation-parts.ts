@@ -48,7 +48,7 @@ export class ConversationParts {
   ): Promise<StoredItems> {
     const bytes = texts.reduce((sum, text) => sum + sizeOf(text), 0);
     const whole = bytes <= inline ? [] : [...grouped(texts)];
-    const last = bytes <= inline ? texts : isSmall(whole.at(-1)!) ? whole.pop()! : [];
+    const last = bytes <= inline ? texts : isSmall(whole.at(-1)!, inline) ? whole.pop()! : [];
     const groups: string[][] = [];
     for (const group of whole) {
       const names: string[] = [];
@@ -104,8 +104,8 @@ function sizeOf(text: string): number {
 }
 
 /** Whether there may be more in a group, so that it is not yet a part. */
-function isSmall(group: readonly string[]): boolean {
-  return group.reduce((sum, text) => sum + sizeOf(text), 0) <= GROUP_BYTES;
+function isSmall(group: readonly string[], inline: number): boolean {
+  return group.reduce((sum, text) => sum + sizeOf(text), 0) <= Math.min(inline, GROUP_BYTES);
 }
 
 /** Texts put together from the first on; one that is too large is alone. */

@@ -8,7 +8,9 @@ import { withoutBlobCodec } from '../blobs/blob-codec.ts';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import type { Sealing } from '../blobs/sealed.ts';
 import { assertKnownOptions } from '../known-options.ts';
+import { CheckpointThread, threadNames } from './checkpoint-thread.ts';
 import { ConversationHolder } from './conversation-holder.ts';
+import { MemoryItems } from './items.ts';
 import type { Memory } from './memory.ts';
 import { assertMemoryKey } from './memory-path.ts';
 import type { User } from './user.ts';
@@ -55,10 +57,15 @@ export class MemoryStore {
    */
   getOrCreate(key: string): Memory {
     // Every write of such code is another one.
-    return this.of(key, {
+    return this.of(key, this.user());
+  }
+
+  /** Code outside of runs. @internal */
+  user(): User {
+    return {
       actor: this.#actor,
       use: async (_use, act) => await act({ id: randomUUID(), since: Infinity }),
-    });
+    };
   }
 
   /** The memory of one key as somebody uses it. @internal */
@@ -69,6 +76,21 @@ export class MemoryStore {
   /** Who holds a conversation of a key. @internal */
   holderOf(key: string, conversation: string, user: User): ConversationHolder {
     return new ConversationHolder(this.#versions(key), user, conversation);
+  }
+
+  /** The checkpoints of a thread of a key. @internal */
+  threadOf(key: string, thread: string, user: User): CheckpointThread {
+    return new CheckpointThread(this.#versions(key), user, thread);
+  }
+
+  /** The names of the threads of a key. @internal */
+  async threadsOf(key: string, user: User): Promise<string[]> {
+    return await threadNames(this.#versions(key), user);
+  }
+
+  /** The items of a key. @internal */
+  itemsOf(key: string, user: User): MemoryItems {
+    return new MemoryItems(this.#versions(key), user);
   }
 
   #versions(key: string): Versions {

@@ -28,7 +28,7 @@ const CLOCKS_DIFFER = 60_000;
  * @throws DeclarationError outside a run, or if the worker has no `blobs`; MemoryPathError for a key that cannot be
  */
 export function memory(key: string): Memory {
-  const { store, user } = inRun(key, presentLoop());
+  const { store, user } = storeInRun(key);
   return store.of(key, user);
 }
 
@@ -42,10 +42,21 @@ export function holderInRun(
   return store.holderOf(key, conversation, user);
 }
 
+/** A store and who uses it, inside a run: each use is a step. */
+export function storeInRun(key: string): { store: MemoryStore; user: User } {
+  return inRun(key, presentLoop());
+}
+
 /** Memory for the body of a step, which writes at most once. */
 export function memoryInStep(loop: Loop, key: string, attempt: Attempt): Memory {
+  const { store, user } = storeInStep(loop, key, attempt);
+  return store.of(key, user);
+}
+
+/** A store and who uses it, in the body of a step, which writes at most once. */
+export function storeInStep(loop: Loop, key: string, attempt: Attempt): { store: MemoryStore; user: User } {
   const { store, user } = inRun(key, loop);
-  return store.of(key, { ...user, use: async (_use, act) => await act(attempt, stepOf(attempt)) });
+  return { store, user: { ...user, use: async (_use, act) => await act(attempt, stepOf(attempt)) } };
 }
 
 /**

@@ -18,6 +18,8 @@ export interface User {
   /** Who writes, if the write does not say. */
   actor?: string | undefined;
   run?: { workflowId: string; runId: string };
+  /** Whether a step's version is of an attempt before this one, which was further on: not to be seen yet. */
+  isLater?: ((step: string) => boolean) | undefined;
   use<T>(use: Use, act: (attempt: Attempt, step?: string) => Promise<T>): Promise<T>;
 }
 

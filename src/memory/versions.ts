@@ -58,13 +58,13 @@ export class Versions {
   }
 
   /** The newest version of every path. */
-  async *newest(): AsyncIterable<MemoryVersion> {
+  async *newest(): AsyncIterable<MemoryContent> {
     let seen = '';
     for await (const { key } of this.#blobs.list(this.#prefix)) {
       const folder = key.slice(0, key.lastIndexOf('/'));
       if (folder === seen) continue;
       seen = folder;
-      yield history(await this.#open(key));
+      yield visible(await this.#open(key));
     }
   }
 

@@ -1,5 +1,5 @@
 /** Where the contract's agents run: their provider, their workers, and what became of a run whose worker was killed. */
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
 import { records, type StepRecord } from '../../src/index.ts';
 import { startScriptedProvider, type ScriptedProvider } from '../../src/testing/index.ts';
@@ -32,8 +32,8 @@ export interface AdapterFixture {
   /** What not every framework has, and the module then has an agent for. */
   extras?: {
     /**
-     * Memory of the framework's own that outlives a run: `remembers` says to the model what it is given, in a conversation
-     * kept in a file of that case's name in the folder `MEMORY`, and looks something up. How many steps that takes.
+     * A conversation that outlives a run, by the case's name: `remembers` says to the model what it is given, and looks
+     * something up. It is kept in a file in the folder `MEMORY`, or in the worker's memory. How many steps that takes.
      */
     memory?: number;
     /**
@@ -92,6 +92,7 @@ export function contractScene({ module, preload }: Pick<AdapterFixture, 'module'
         OPENAI_API_KEY: 'none',
         PROVIDER_URL: provider.url,
         MEMORY: dirname(log),
+        KIT_BLOBS: join(dirname(log), 'blobs'),
         ...changed,
       },
     });

@@ -147,6 +147,11 @@ export const shops = agent('shops', async (input: string) => {
   }
 });
 
+export const remembers = agent('remembers', async (input: string) => {
+  const memoryKey = input.split(' ')[0]!;
+  return await runAgent(input, { model, systemPrompt: 'KEEPER', tools: [lookup], memoryKey });
+});
+
 export const speaks = agent('speaks', async (input: string) => {
   const chat = new ChatOpenAI({ model: 'gpt-4.1-mini' });
   const bursar = createAgent({ model: chat, tools: [ownRefund], systemPrompt: 'BURSAR' });

@@ -7,5 +7,6 @@ export const langchain: AdapterFixture = {
   steps: 14,
   // `ask_expert`, which is made of steps from then on, and the handoff: bodies without an effect.
   silent: [6, 11],
-  extras: { mcp: 6, streaming: 9, structured: true, siblings: 6 },
+  // Memory: it takes the thread, reads it, asks, looks, asks, writes it and gives it back.
+  extras: { memory: 7, mcp: 6, streaming: 9, structured: true, siblings: 6 },
 };

@@ -90,6 +90,7 @@ const LAYERS: Layer[] = [
     may: ({ from, of }) =>
       isInner(of) ||
       of.startsWith(`${from.split('/').slice(0, 2).join('/')}/`) ||
+      buildsOn(from, of) ||
       /^adapters\/[^/]+\.ts$/.test(of) ||
       isNode(of) ||
       isPackage(of, '@standard-schema/spec', ...(frameworks[from.split('/')[1]!] ?? [])),
@@ -101,6 +102,11 @@ const LAYERS: Layer[] = [
   { files: within('examples'), may: ({ of }) => within('examples').test(of) || !isOurs(of) },
   { files: within('scripts', 'bench'), may: () => true },
 ];
+
+/** LangGraph's entry point is built on the adapter of what LangGraph is built on. */
+function buildsOn(from: string, of: string): boolean {
+  return from.startsWith('adapters/langgraph/') && of.startsWith('adapters/langchain/');
+}
 
 /** The framework of each adapter and what belongs to it, as it declares them. */
 const frameworks: Record<string, string[]> = {};

@@ -1,0 +1,166 @@
+import type { RunnableConfig } from '@langchain/core/runnables';
+import {
+  type Checkpoint,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+  MemorySaver,
+} from '@langchain/langgraph';
+import { nonCancellable } from '../../src/loop/current-loop.ts';
+import type { NewCheckpoint, NewWrites } from '../../src/memory/checkpoint.ts';
+import { encodeCheckpoint, encodeWrites } from './checkpoint-codec.ts';
+import { fieldsOf, idOf, type MemoryCheckpointSaver } from './saver.ts';
+
+/**
+ * One invocation of a graph on a thread in memory, inside a run: a step reads where it begins, and one writes where it came
+ * to. In between all is in the process: a loop that is built anew reads the same, and comes to the same.
+ *
+ * A namespace of a task is never kept, since its name is another in each loop; what runs in it runs again.
+ */
+export class ThreadRun extends MemorySaver {
+  readonly #saver: MemoryCheckpointSaver;
+  readonly #thread: string;
+  readonly #eachStep: boolean;
+  /** Where it began, by namespace. */
+  readonly #bases = new Map<string, Promise<RunnableConfig | undefined>>();
+  /** The newest checkpoint of each namespace: not the one with the greatest id, which is of some process's clock. */
+  readonly #newest = new Map<string, string>();
+  #changes: (NewCheckpoint | NewWrites)[] = [];
+  /** What tells these changes from others of the run. */
+  #as: object[] = [];
+  #rootVersion = 0;
+
+  /** @param eachStep whether each superstep is written, not only the end */
+  constructor(saver: MemoryCheckpointSaver, thread: string, eachStep: boolean) {
+    super(saver.serde);
+    this.#saver = saver;
+    this.#thread = thread;
+    this.#eachStep = eachStep;
+  }
+
+  override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
+    await this.#begin(config);
+    const id = idOf(config) ?? this.#newest.get(nameOf(config));
+    if (id === undefined) return undefined;
+    return await super.getTuple({
+      ...config,
+      configurable: { ...config.configurable, checkpoint_id: id },
+    });
+  }
+
+  override async put(
+    config: RunnableConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+  ): Promise<RunnableConfig> {
+    const { checkpoint_ns: namespace = '' } = fieldsOf(config);
+    this.#newest.set(nameOf(config), checkpoint.id);
+    const answer = await super.put(inNamespace(config), checkpoint, metadata);
+    if (isKept(namespace)) {
+      const where = { namespace, parentId: idOf(config) };
+      const all = Object.keys(checkpoint.channel_versions);
+      this.#changes.push(await encodeCheckpoint(this.serde, where, checkpoint, metadata, all));
+      this.#as.push({ namespace, source: metadata.source, step: metadata.step });
+      if (this.#eachStep) await this.end();
+    }
+    return answer;
+  }
+
+  override async putWrites(
+    config: RunnableConfig,
+    writes: [string, unknown][],
+    task: string,
+    taskPath?: string,
+  ): Promise<void> {
+    await super.putWrites(inNamespace(config), writes, task, taskPath);
+    const { checkpoint_ns: namespace = '', checkpoint_id: id } = fieldsOf(config);
+    if (id !== undefined && isKept(namespace))
+      this.#changes.push(await encodeWrites(this.serde, { namespace, id }, writes, task, taskPath));
+  }
+
+  override async getDeltaChannelHistory(options: { config: RunnableConfig; channels: string[] }) {
+    const own = await super.getDeltaChannelHistory(options);
+    const base = await this.#bases.get(nameOf(options.config));
+    const channels = options.channels.filter((channel) => !('seed' in (own[channel] ?? {})));
+    if (!base || channels.length === 0) return own;
+    const before = await this.#saver.getDeltaChannelHistory({ config: base, channels });
+    for (const channel of channels)
+      own[channel] = {
+        ...before[channel],
+        writes: [...(before[channel]?.writes ?? []), ...(own[channel]?.writes ?? [])],
+      };
+    return own;
+  }
+
+  /**
+   * Writes what is not written yet, also of a run that was cancelled.
+   * @param failed whether the graph did
+   * @returns the id of the newest checkpoint, as memory has it
+   */
+  async end(failed = false): Promise<string | undefined> {
+    const { onFork, onlyWhole } = this.#saver.inRun;
+    const changes = this.#changes;
+    if (changes.length === 0 || (failed && onlyWhole)) return undefined;
+    this.#changes = [];
+    // Not by ids: these are others in each loop.
+    const as = this.#as;
+    this.#as = [];
+    const thread = this.#saver.thread(this.#thread);
+    const orForkAt = onFork ? this.#rootVersion : undefined;
+    const answer = await nonCancellable(async () => await thread.keep(changes, as, orForkAt));
+    if (answer.thread !== this.#thread) onFork?.(answer.thread);
+    return answer.id;
+  }
+
+  /** Reads the checkpoint that is asked for, once. */
+  async #begin(config: RunnableConfig): Promise<void> {
+    const { thread_id: thread, checkpoint_ns: namespace = '' } = fieldsOf(config);
+    if (thread === undefined || !isKept(namespace)) return;
+    const id = idOf(config);
+    if (id === undefined ? this.#newest.has(nameOf(config)) : await super.getTuple(config)) return;
+    const name = id === undefined ? nameOf(config) : `${nameOf(config)} ${id}`;
+    const base = this.#bases.get(name) ?? this.#read(thread, namespace, id);
+    this.#bases.set(name, base);
+    await base;
+  }
+
+  async #read(
+    thread: string,
+    namespace: string,
+    id: string | undefined,
+  ): Promise<RunnableConfig | undefined> {
+    const of = { namespace, ...(id !== undefined && { id }) };
+    const kept = await this.#saver.thread(thread).read(of, true);
+    if (!kept) return undefined;
+    const { config, checkpoint, metadata, parentConfig } = await this.#saver.decoded(thread, kept);
+    await super.put(parentConfig ?? withoutId(config), checkpoint, metadata!);
+    for (const { task, taskPath, writes } of await this.#saver.writesByTask(kept))
+      await super.putWrites(config, writes, task, taskPath);
+    if (id === undefined) this.#newest.set(nameOf(config), kept.id);
+    if (id === undefined && namespace === '') this.#rootVersion = kept.version;
+    return config;
+  }
+}
+
+/** A task's namespace has the task's id, which follows from that of a checkpoint. */
+function isKept(namespace: string): boolean {
+  return !namespace.includes(':');
+}
+
+function nameOf(config: RunnableConfig): string {
+  const { thread_id: thread, checkpoint_ns: namespace = '' } = fieldsOf(config);
+  return JSON.stringify([thread, namespace]);
+}
+
+/** The root is named by nothing, or by an empty text. */
+function inNamespace({ configurable }: RunnableConfig): RunnableConfig {
+  return {
+    configurable: {
+      ...configurable,
+      checkpoint_ns: (configurable?.['checkpoint_ns'] as string | undefined) ?? '',
+    },
+  };
+}
+
+function withoutId({ configurable }: RunnableConfig): RunnableConfig {
+  return { configurable: { ...configurable, checkpoint_id: undefined } };
+}
