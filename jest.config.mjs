@@ -1,7 +1,10 @@
 /** What takes long: tests of their own, and some that do more then. */
-const soak = ['soak/**/*', 'examples/openai-agents-js', 'promises/report-of-a-long-run'].map(
-  (tests) => `<rootDir>/test/${tests}.test.ts`,
-);
+const soak = [
+  'soak/**/*',
+  'examples/openai-agents-js',
+  'examples/langchain-js',
+  'promises/report-of-a-long-run',
+].map((tests) => `<rootDir>/test/${tests}.test.ts`);
 
 /** @type {import('jest').Config} */
 export default {
