@@ -3,6 +3,7 @@ const soak = [
   'soak/**/*',
   'examples/openai-agents-js',
   'examples/langchain-js',
+  'adapters/langchain/graph-of-thirty',
   'promises/report-of-a-long-run',
 ].map((tests) => `<rootDir>/test/${tests}.test.ts`);
 

@@ -25,6 +25,7 @@ export interface Runs {
   kills: (steps: readonly number[]) => readonly number[];
 }
 
+const soak = Boolean(process.env['TEST_SOAK']);
 const key = { OPENAI_API_KEY: 'none' };
 
 /** Runs a program as its authors do: `node program.ts`, without Temporal, with somebody at the console. */
@@ -150,27 +151,31 @@ export function describePrograms(programs: readonly Program[], runs: Runs): void
     });
 
     // In the soak after each step.
-    test('killed after a step in the middle, it goes on, and nothing answered is asked or run again', async () => {
-      const all = Array.from({ length: turns + tools - 1 }, (_, i) => i + 1);
-      const steps = process.env['TEST_SOAK'] ? all : runs.kills(all);
-      for (let i = 0; i < steps.length; i += 4) {
-        const group = steps.slice(i, i + 4);
-        const killed = await Promise.all(
-          group.map(async (step) => await runDurably(program, runs, { step, when: 'after' })),
-        );
-        for (const run of killed) {
-          expect(same(run.output)).toBe(whole);
-          // What was said before the crash still holds, also where it was chance.
-          if (!streams) expect(run.output.slice(0, run.before.length)).toBe(run.before);
-          expect(run).toMatchObject({ recorded: [turns, tools], repeated: [] });
-          // Only what was under way beside the step at the kill may be done again.
-          expect(run.bodies).toHaveLength(bodies);
-          const again = run.turns - turns + run.bodies.reduce((sum, [, times]) => sum + times - 1, 0);
-          expect(run.turns).toBeGreaterThanOrEqual(turns);
-          expect(again).toBeLessThanOrEqual(beside);
-          await assertReplays(run.histories);
+    test(
+      'killed after a step in the middle, it goes on, and nothing answered is asked or run again',
+      async () => {
+        const all = Array.from({ length: turns + tools - 1 }, (_, i) => i + 1);
+        const steps = soak ? all : runs.kills(all);
+        for (let i = 0; i < steps.length; i += 4) {
+          const group = steps.slice(i, i + 4);
+          const killed = await Promise.all(
+            group.map(async (step) => await runDurably(program, runs, { step, when: 'after' })),
+          );
+          for (const run of killed) {
+            expect(same(run.output)).toBe(whole);
+            // What was said before the crash still holds, also where it was chance.
+            if (!streams) expect(run.output.slice(0, run.before.length)).toBe(run.before);
+            expect(run).toMatchObject({ recorded: [turns, tools], repeated: [] });
+            // Only what was under way beside the step at the kill may be done again.
+            expect(run.bodies).toHaveLength(bodies);
+            const again = run.turns - turns + run.bodies.reduce((sum, [, times]) => sum + times - 1, 0);
+            expect(run.turns).toBeGreaterThanOrEqual(turns);
+            expect(again).toBeLessThanOrEqual(beside);
+            await assertReplays(run.histories);
+          }
         }
-      }
-    });
+      },
+      soak ? 600_000 : 120_000,
+    );
   });
 }

@@ -39,8 +39,7 @@ export const callsThenSays =
     const results = resultsIn(request);
     return results.length > 0 ? { text: results.join('; '), usage } : calls(...toolCalls);
   };
-const lastSaid = ({ messages }: ProviderRequest) =>
-  messages.findLast(({ role }) => role === 'user')!.text;
+const lastSaid = ({ messages }: ProviderRequest) => messages.findLast(({ role }) => role === 'user')!.text;
 export const json = (value: unknown): ProviderAnswer => ({ text: JSON.stringify(value), usage });
 
 const weather: Pick<Program, 'script' | 'turns' | 'tools' | 'beside'> = {
