@@ -1,7 +1,12 @@
 /** What takes long: tests of their own, and some that do more then. */
-const soak = ['soak/**/*', 'contract/*', 'examples/openai-agents-js', 'promises/report-of-a-long-run'].map(
-  (tests) => `<rootDir>/test/${tests}.test.ts`,
-);
+const soak = [
+  'soak/**/*',
+  'contract/*',
+  'examples/openai-agents-js',
+  'examples/langchain-js',
+  'adapters/langchain/graph-of-thirty',
+  'promises/report-of-a-long-run',
+].map((tests) => `<rootDir>/test/${tests}.test.ts`);
 
 /** @type {import('jest').Config} */
 export default {

@@ -10,6 +10,7 @@ import { keepContext } from '../keep-context.ts';
 import { patchMethod } from '../patch-method.ts';
 import { plainJson } from '../plain-json.ts';
 import { askedOfTurn } from './asked-of-turn.ts';
+import { wholeAnswerEvents } from './model-events.ts';
 import { messageChunk, type RecordedMessage, recordedMessage, revivedMessage } from './messages.ts';
 import { maxOutputTokens, type Model, modelName, type Options, requestOfTurn } from './turn-request.ts';
 
@@ -75,7 +76,7 @@ function instrumentModel(model: Model, base: Model): void {
   if (model._streamChatModelEvents !== base._streamChatModelEvents)
     patchMethod(model, '_streamChatModelEvents', (events) => {
       return function (this: Model, ...args) {
-        return insideRun() ? base._streamChatModelEvents.apply(this, args) : events.apply(this, args);
+        return insideRun() ? wholeAnswerEvents(this, base, args) : events.apply(this, args);
       };
     });
 }

@@ -1,6 +1,7 @@
 /**
  * LangGraph gives messages random ids, by which it tells a new one from one it has. A tool may return messages it was given,
- * which are recorded with their ids; so these must be the same in each loop.
+ * which are recorded with their ids; so these must be the same in each loop. Nodes and middleware choose by `Math.random()`
+ * where a graph goes, and what they put in the place of a secret, which is then asked of the model.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
@@ -12,28 +13,41 @@ import { patchMethod } from '../patch-method.ts';
 const inGraph = new AsyncLocalStorage<true>();
 const counts = new WeakMap<Loop, number>();
 
-/** Runs a graph, in which `crypto.randomUUID()` gives the same in each loop of a run. */
+/** Runs a graph, in which `crypto.randomUUID()` and `Math.random()` give the same in each loop of a run. */
 export function withStableIds<T>(body: () => T): T {
   return inGraph.run(true, body);
 }
 
-/** Instruments the process's `crypto`; what a step does is random as ever. */
+/** Instruments the process's `crypto` and `Math`; what a step does is random as ever. */
 export function instrumentIds(): void {
-  patchMethod(globalThis.crypto, 'randomUUID', (randomUuid) => {
+  makeStable(globalThis.crypto, 'randomUUID', nextId);
+  makeStable(Math, 'random', nextFraction);
+}
+
+function makeStable(target: object, name: string, next: (loop: Loop) => unknown): void {
+  patchMethod(target, name, (random) => {
     return function (this: unknown, ...args) {
-      return inGraph.getStore() && insideRun()
-        ? nextId(currentPosition()!.loop)
-        : randomUuid.apply(this, args);
+      return inGraph.getStore() && insideRun() ? next(currentPosition()!.loop) : random.apply(this, args);
     };
   });
 }
 
-/** A UUID of version 8, of the chain and a number. */
+/** From 0 to 1, with all the bits that fit. */
+function nextFraction(loop: Loop): number {
+  return Number(nextBytes(loop).readBigUInt64BE() >> 11n) / 2 ** 53;
+}
+
+/** A UUID of version 8. */
 function nextId(loop: Loop): string {
-  const count = (counts.get(loop) ?? 0) + 1;
-  counts.set(loop, count);
-  const bytes = createHash('sha256').update(`${loop.chain} ${count}`).digest().subarray(0, 16);
+  const bytes = nextBytes(loop);
   bytes[6] = (bytes[6]! & 0x0f) | 0x80;
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** Of the chain and a number. */
+function nextBytes(loop: Loop): Buffer {
+  const count = (counts.get(loop) ?? 0) + 1;
+  counts.set(loop, count);
+  return createHash('sha256').update(`${loop.chain} ${count}`).digest().subarray(0, 16);
 }

@@ -1,116 +1,12 @@
 /** Programs that others wrote for the SDK run inside agents as they are, killed at some of their steps. */
-import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from '@jest/globals';
-import type { WorkflowHandle } from '@temporalio/client';
-import { approve, records, waiting } from '../../src/index.ts';
-import { startScriptedProvider } from '../../src/testing/index.ts';
-import { scene } from '../kit/scene.ts';
-import { assertReplays, chainOf, repeatedSteps, until } from '../kit/temporal.ts';
-import type { KillAt } from '../kit/workers.ts';
-import { type Program, programs, scriptOf } from './programs.ts';
+import { expect, test } from '@jest/globals';
+import { describePrograms } from './killed-programs.ts';
+import { programs } from './programs.ts';
 
 const folder = new URL('./openai-agents-js/', import.meta.url);
-const key = { OPENAI_API_KEY: 'none' };
-
-/** Runs a program as its authors do: `node program.ts`, without Temporal, with somebody at the console. */
-async function runPlainly(program: Program): Promise<string> {
-  await using stack = new AsyncDisposableStack();
-  const provider = await startScriptedProvider(scriptOf(program));
-  stack.defer(async () => await provider.stop());
-  const child = spawn(process.execPath, [fileURLToPath(new URL(`${program.name}.ts`, folder))], {
-    // One of them writes a file.
-    cwd: mkdtempSync(join(tmpdir(), 'program-')),
-    env: { ...process.env, ...key, OPENAI_BASE_URL: provider.url },
-  });
-  stack.defer(() => void child.kill('SIGKILL'));
-  let output = '';
-  let errors = '';
-  child.stdout.on('data', (data) => (output += data));
-  child.stderr.on('data', (data) => (errors += data));
-  const ended = new Promise<number | null>((resolve) => child.on('exit', (code) => resolve(code)));
-  let seen = 0;
-  const questions = program.approvals?.map(() => ['Do you approve? (y/n): ', 'y'] as const);
-  for (const [question, answer] of questions ?? program.conversation ?? []) {
-    await until(() => child.exitCode !== null || output.includes(question, seen), question);
-    seen = output.indexOf(question, seen) + question.length;
-    child.stdin.write(`${answer}\n`);
-  }
-  expect([await ended, errors]).toEqual([0, '']);
-  // In a run these are asked by Temporal.
-  return program.approvals ? output.replaceAll(/^(Agent .* Do you approve\? \(y\/n\): )+/gm, '') : output;
-}
-
-/** Runs a program inside an agent, its worker killed as told and replaced. */
-async function runDurably(program: Program, kill?: KillAt) {
-  await using stage = await scene('program-agents', { script: scriptOf(program) });
-  const spawnWorker = async (at?: KillAt) =>
-    await stage.spawn({
-      module: new URL('./program-agents.ts', import.meta.url).href,
-      preload: new URL('./load-programs.ts', import.meta.url).href,
-      env: { ...key, OPENAI_BASE_URL: stage.provider.url },
-      ...(at && { kill: at }),
-    });
-  const worker = await spawnWorker(kill);
-  const handle = await stage.start(
-    program.name,
-    (program.conversation ?? []).map(([, answer]) => answer),
-  );
-  const result = handle.result() as Promise<string>;
-  const asking = approveAll(handle, program, result);
-  if (kill) {
-    expect(await worker.ended).toMatchObject({ signal: 'SIGKILL' });
-    await spawnWorker();
-  }
-  const output = await result;
-  const approved = await asking;
-  const histories = await chainOf(handle);
-  const done = await handle.query(records);
-  const printed = new Map<number, string>();
-  for (const { pid, what } of stage.effects()) {
-    if (what.startsWith('printed '))
-      printed.set(pid, (printed.get(pid) ?? '') + (JSON.parse(what.slice(8)) as string));
-  }
-  return {
-    output,
-    /** What it printed before the crash. */
-    before: (kill && printed.get(worker.pid)) ?? '',
-    histories,
-    approved,
-    turns: stage.provider.requests.length,
-    bodies: Object.entries(stage.tally()).filter(([what]) => what.startsWith('ran ')),
-    recorded: ['turn', 'tool'].map((wanted) => done.filter(({ kind }) => kind === wanted).length),
-    repeated: repeatedSteps(histories),
-  };
-}
-
-/** Approves whatever is asked, until the run has ended; an approved tool that was under way at the kill is asked anew. */
-async function approveAll(handle: WorkflowHandle, { approvals = [] }: Program, ended: Promise<unknown>) {
-  const approved = new Set<string>();
-  let over = approvals.length === 0;
-  void ended.finally(() => (over = true)).catch(() => {});
-  await until(
-    async () => {
-      // While no worker lives, nobody answers a query; of two at the end of a run, the server loses one for 30 s now and
-      // then, which a bare workflow shows as well.
-      await delay(200);
-      const asked = over ? undefined : await handle.query(waiting).catch(() => undefined);
-      for (const { id } of asked?.approvals ?? []) {
-        if (!approved.has(id)) await handle.signal(approve, { id });
-        approved.add(id);
-      }
-      return over;
-    },
-    'the end of the run',
-    110_000,
-  );
-  return [...approved].toSorted();
-}
 
 test.each(programs)('$name is byte for byte what its authors published', ({ name }) => {
   const published = readFileSync(new URL('README.md', folder), 'utf8');
@@ -120,46 +16,8 @@ test.each(programs)('$name is byte for byte what its authors published', ({ name
   expect(published).toMatch(new RegExp(`\\| \`examples/\\S+/${name}\\.ts\` \\| \`${blob}\` \\|`));
 });
 
-describe.each(programs)('$name', (program) => {
-  const { turns, tools = 0, beside = 0, approvals = [], streams, without = /$^/g } = program;
-  const same = (output: string) => {
-    const said = output.replaceAll(without, '');
-    return streams ? Array.from(said).toSorted().join('') : said;
-  };
-
-  let whole: string;
-
-  test('prints in a run what it prints without Temporal', async () => {
-    const [plain, run] = await Promise.all([runPlainly(program), runDurably(program)]);
-    expect(same(run.output)).toBe(same(plain));
-    whole = same(plain);
-    expect(run).toMatchObject({ turns, recorded: [turns, tools], repeated: [] });
-    expect(run.approved).toEqual(approvals.toSorted());
-    expect(run.bodies.map(([, times]) => times)).toEqual(Array(tools).fill(1));
-  });
-
-  // In the soak after every other step.
-  test('killed after a step in the middle, it goes on, and nothing answered is asked or run again', async () => {
-    const all = Array.from({ length: turns + tools - 1 }, (_, i) => i + 1);
-    const middle = all[Math.floor(all.length / 2)]!;
-    const steps = process.env['TEST_SOAK'] ? all.filter((step) => step % 2 === 1) : [middle];
-    for (let i = 0; i < steps.length; i += 4) {
-      const group = steps.slice(i, i + 4);
-      const runs = await Promise.all(
-        group.map(async (step) => await runDurably(program, { step, when: 'after' })),
-      );
-      for (const run of runs) {
-        expect(same(run.output)).toBe(whole);
-        // What was said before the crash still holds, also where it was chance.
-        if (!streams) expect(run.output.slice(0, run.before.length)).toBe(run.before);
-        expect(run).toMatchObject({ recorded: [turns, tools], repeated: [] });
-        // Only what was under way beside the step at the kill may be done again.
-        expect(run.bodies).toHaveLength(tools);
-        const again = run.turns - turns + run.bodies.reduce((sum, [, times]) => sum + times - 1, 0);
-        expect(run.turns).toBeGreaterThanOrEqual(turns);
-        expect(again).toBeLessThanOrEqual(beside);
-        await assertReplays(run.histories);
-      }
-    }
-  });
+describePrograms(programs, {
+  agents: new URL('./program-agents.ts', import.meta.url).href,
+  plainly: ({ name }) => [fileURLToPath(new URL(`${name}.ts`, folder))],
+  kills: (steps) => [steps[Math.floor(steps.length / 2)]!],
 });

@@ -7,9 +7,11 @@ export interface Program {
   conversation?: readonly [question: string, answer: string][];
   /** The model, by the agent's instructions. A key that they contain. */
   script: Record<string, ProviderScript>;
-  /** Turns and tool bodies of an undisturbed run. */
+  /** Turns and calls of tools of an undisturbed run. */
   turns: number;
   tools?: number;
+  /** Tool bodies that are the program's own, and so counted. @default all */
+  bodies?: number;
   /** Steps that may be under way beside the one after which the worker is killed. @default 0 */
   beside?: number;
   /** Approvals that are asked of a person in a run, and on the console outside. */
@@ -20,25 +22,25 @@ export interface Program {
   without?: RegExp;
 }
 
-const usage = { inputTokens: 100, outputTokens: 10 };
+export const usage = { inputTokens: 100, outputTokens: 10 };
 const says =
   (text: string): ProviderScript =>
   () => ({ text, usage });
-const calls = (...toolCalls: [string, Record<string, unknown>][]): ProviderAnswer => ({
+export const calls = (...toolCalls: [string, Record<string, unknown>][]): ProviderAnswer => ({
   toolCalls: toolCalls.map(([name, args]) => ({ name, arguments: args })),
   usage,
 });
-const resultsIn = ({ messages }: ProviderRequest) =>
+export const resultsIn = ({ messages }: ProviderRequest) =>
   messages.flatMap(({ toolResults }) => toolResults.map(({ text }) => text));
 /** Calls tools once, and then says what they answered. */
-const callsThenSays =
+export const callsThenSays =
   (...toolCalls: [string, Record<string, unknown>][]): ProviderScript =>
   (request) => {
     const results = resultsIn(request);
     return results.length > 0 ? { text: results.join('; '), usage } : calls(...toolCalls);
   };
 const lastSaid = ({ messages }: ProviderRequest) => messages.findLast(({ role }) => role === 'user')!.text;
-const json = (value: unknown): ProviderAnswer => ({ text: JSON.stringify(value), usage });
+export const json = (value: unknown): ProviderAnswer => ({ text: JSON.stringify(value), usage });
 
 const weather: Pick<Program, 'script' | 'turns' | 'tools' | 'beside'> = {
   script: {

@@ -45,6 +45,26 @@ scenario('branches that ask the same, each with its own answer', {
   expectThat: (live) => expect(live.toSorted()).toEqual(['answer 1', 'answer 2', 'answer 3']),
 });
 
+scenario('a graph that goes where chance takes it', {
+  script: ({ messages }) => ({ text: `answer to ${messages.at(-1)!.text}` }),
+  body: async (prompt) => {
+    const by = (name: string) => async () => ({
+      said: [await ask(prompt, `${name} ${Math.random()} ${crypto.randomUUID()}`)],
+    });
+    const graph = new StateGraph(Said)
+      .addNode('begin', () => ({}))
+      .addNode('even', by('even'))
+      .addNode('odd', by('odd'))
+      .addEdge(START, 'begin')
+      .addConditionalEdges('begin', () => (Math.random() < 0.5 ? 'even' : 'odd'), ['even', 'odd'])
+      .addConditionalEdges('even', ({ said }) => (said.length < 8 && Math.random() < 0.9 ? 'odd' : '__end__'))
+      .addConditionalEdges('odd', ({ said }) => (said.length < 8 ? 'even' : '__end__'))
+      .compile();
+    return await graph.invoke({});
+  },
+  expectThat: (live, { records }) => expect(records).toHaveLength(live.said.length),
+});
+
 scenario('a node that is tried again, with another answer', {
   script: ({ attempt }) => ({ text: `answer ${attempt}` }),
   body: async (prompt) => {

@@ -30,8 +30,8 @@ interface ScenarioOptions {
   script: ProviderScript;
   /** Gives all that the agent's code saw. */
   body: (name: string) => Promise<unknown>;
-  /** How often the provider is asked, over both workers. */
-  turns: number;
+  /** How often the provider is asked, over both workers. @default as often as a turn is recorded */
+  turns?: number;
   /** What must be true of what it saw live; that it saw the same rebuilt is always asserted. */
   expectThat: (live: any, outcome: Outcome) => void;
   /** Whether LangChain alone, outside any run, gives the very same. @default false */
@@ -48,7 +48,8 @@ export function scenario(
     const outcome = outcomes[name]!;
     expectThat(outcome.live, outcome);
     expect(outcome.rebuilt).toEqual(outcome.live);
-    expect(asked(name)).toHaveLength(turns);
+    const recorded = outcome.records.filter(({ kind }) => kind === 'turn').length;
+    expect(asked(name)).toHaveLength(turns ?? recorded);
     if (asOutside) expect(await scenarios[name]!()).toEqual(outcome.live);
   });
 }

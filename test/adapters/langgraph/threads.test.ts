@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { BaseMessage } from '@langchain/core/messages';
 import { answer, FileStore, MemoryStore, records } from '../../../src/index.ts';
 import { MemoryCheckpointSaver } from '../../../adapters/langchain/saver.ts';
-import { eachStep, inGroups, someSteps } from '../../contract/contract-scene.ts';
+import { eachStep, inGroups, kills } from '../../contract/contract-scene.ts';
 import { conversationScript } from '../../fixtures/conversation-agents.ts';
 import { type Scene, scene } from '../../kit/scene.ts';
 import { assertReplays, chainOf, repeatedSteps } from '../../kit/temporal.ts';
@@ -81,7 +81,7 @@ describe('a graph with MemoryCheckpointSaver', () => {
     expect(done).toHaveLength(CHAT_STEPS);
   });
 
-  test.each(inGroups(someSteps(CHAT_STEPS)))('writes its state once, killed at %j', async (group) => {
+  test.each(inGroups(kills(CHAT_STEPS)))('writes its state once, killed at %j', async (group) => {
     for (const [i, killed] of (await Promise.all(group.map(askTwice))).entries()) {
       expect(killed.answers).toEqual(['heard: one', 'heard: one,two']);
       expect(killed.texts).toEqual(both);
