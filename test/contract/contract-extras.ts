@@ -7,7 +7,7 @@ import type { KillAt } from '../kit/workers.ts';
 import { type AdapterFixture, contractScene, eachStep, inGroups, someSteps } from './contract-scene.ts';
 
 export function testExtras(fixture: AdapterFixture): void {
-  const { name, extras = {} } = fixture;
+  const { name, extras = {}, killSome } = fixture;
   const { crash, spawn, start, bodiesOf, callsOf } = contractScene(fixture);
   const { memory, mcp, streaming } = extras;
   if (memory !== undefined)
@@ -104,7 +104,8 @@ export function testExtras(fixture: AdapterFixture): void {
         expect(calls).toBe(5);
       });
 
-      test.each([[['while it waits' as const]], ...inGroups<KillAt | 'while it waits'>(eachStep(streaming))])(
+      const kills = killSome ? someSteps(streaming) : eachStep(streaming);
+      test.each([[['while it waits' as const]], ...inGroups<KillAt | 'while it waits'>(kills)])(
         'says the same, and does nothing answered again, killed at %j',
         async (group) => {
           for (const [i, run] of (await Promise.all(group.map(speak))).entries()) {
