@@ -1,7 +1,11 @@
 /** What takes long: tests of their own, and some that do more then. */
-const soak = ['soak/**/*', 'examples/openai-agents-js', 'promises/report-of-a-long-run'].map(
-  (tests) => `<rootDir>/test/${tests}.test.ts`,
-);
+const soak = [
+  'soak/**/*',
+  'examples/openai-agents-js',
+  'promises/report-of-a-long-run',
+  'contract/deepagents*',
+  'adapters/deepagents/crashes',
+].map((tests) => `<rootDir>/test/${tests}.test.ts`);
 
 /** @type {import('jest').Config} */
 export default {

@@ -1,6 +1,6 @@
 /** Runs Deep Agents durably. Importing this instruments them and what they are built on: `invoke` is durable in a run. */
 import type { StructuredToolInterface } from '@langchain/core/tools';
-import type { CreateDeepAgentParams } from 'deepagents';
+import type { AsyncSubAgent, CompiledSubAgent, CreateDeepAgentParams, SubAgent } from 'deepagents';
 import type { Tool } from '../../src/tools/tool-options.ts';
 import { runMade, type RunOptions } from '../langchain/run-agent.ts';
 import { asAgentTools } from '../langchain/tools.ts';
@@ -27,12 +27,18 @@ const OWN = [
 ] as const;
 const PARTS = [...OWN, 'tools', 'subagents', 'middleware', 'responseFormat'] as const;
 
+type Tools = readonly (Tool<any, any, any> | StructuredToolInterface)[];
+/** One of Deep Agents, whose tools may be of this package. */
+interface OwnSubAgent extends Omit<SubAgent, 'tools'> {
+  tools?: Tools;
+}
+
 /** What the agent is made of by `createDeepAgent`, in its words; not beside `agent`. */
 export interface DeepAgentParts extends Pick<CreateDeepAgentParams, (typeof OWN)[number]> {
   /** Tools of this package and of LangChain. */
-  tools?: readonly (Tool<any, any, any> | StructuredToolInterface)[];
+  tools?: Tools;
   /** Deep Agents' own specifications, whose tools may be of this package, too, and agents of this package by `asSubAgent`. */
-  subagents?: readonly { name: string; description: string }[];
+  subagents?: readonly (OwnSubAgent | CompiledSubAgent | AsyncSubAgent)[];
   /** LangChain's middleware, as it is. */
   middleware?: readonly unknown[];
   /** A schema of the output. @default text */
@@ -70,6 +76,6 @@ function durable(backend: Given): Given {
 }
 
 function withAgentTools<Spec extends object>(spec: Spec): Spec {
-  const { tools } = spec as { tools?: DeepAgentParts['tools'] };
+  const { tools } = spec as { tools?: Tools };
   return tools ? { ...spec, tools: asAgentTools(tools) } : spec;
 }
