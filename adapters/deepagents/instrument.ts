@@ -9,6 +9,7 @@ import { patchMethod } from '../patch-method.ts';
 import { backendBehind, passBackend, recordBackend, unknownBackend } from './backends.ts';
 import { dependency, others } from './dependencies.ts';
 import { ownTool } from './own-tools.ts';
+import { instrumentSessions } from './sessions.ts';
 
 interface Adapter {
   ls(path: string): unknown;
@@ -21,7 +22,10 @@ interface Composite {
 interface Class {
   prototype: object;
 }
-type Classes = Record<(typeof NAMES)[number], Class>;
+interface Classes extends Record<(typeof NAMES)[number], Class> {
+  StateBackend: typeof deepagents.StateBackend;
+  createSummarizationMiddleware: typeof deepagents.createSummarizationMiddleware;
+}
 
 const RECORDED = ['FilesystemBackend', 'StoreBackend', 'BaseSandbox', 'ContextHubBackend'] as const;
 /** Their classes differ from those above, so that their own methods are recorded, too. */
@@ -57,6 +61,9 @@ function instrumentClasses(classes: Classes): boolean {
   for (const name of RECORDED) recordSubclasses(classes[name].prototype);
   for (const name of [...RECORDED, ...DERIVED]) recordBackend(classes[name].prototype);
   passBackend(classes.StateBackend.prototype);
+  const backend = new classes.StateBackend();
+  const { stateSchema } = classes.createSummarizationMiddleware({ model: '', backend });
+  if (!instrumentSessions(stateSchema)) return false;
   return instrumentComposite(classes.CompositeBackend.prototype);
 }
 

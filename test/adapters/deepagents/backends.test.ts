@@ -1,5 +1,5 @@
 /** What backends read, write and execute: recorded, also where middleware asks it, and not where it is the graph's state. */
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -106,6 +106,46 @@ scenario('memory that the run itself changes', {
       'turn',
     ]);
   },
+});
+
+const taught = folder();
+mkdirSync(join(taught, 'refunds'));
+writeFileSync(
+  join(taught, 'refunds', 'SKILL.md'),
+  '---\nname: refunds\ndescription: How to refund.\n---\nAsk first.',
+);
+scenario('skills', {
+  script: ({ instructions }) => ({ text: String(instructions.includes('How to refund.')) }),
+  body: async (systemPrompt) =>
+    await runAgent('go', {
+      model,
+      systemPrompt: `${systemPrompt}\n`,
+      skills: ['/skills/'],
+      backend: new CompositeBackend(new StateBackend(), { '/skills/': virtual(taught) }),
+    }),
+  turns: 1,
+  expectThat: (said, outcome) => {
+    expect(said).toBe('true');
+    expect(stepsOf(outcome)).toEqual(['FilesystemBackend.ls', 'FilesystemBackend.downloadFiles', 'turn']);
+  },
+});
+
+scenario("a tool's error, which Deep Agents tells nobody", {
+  script: callThenSay({ name: 'broken', arguments: {} }),
+  body: async (systemPrompt) => {
+    const broken = ownTool(
+      () => {
+        throw new Error('it broke');
+      },
+      { name: 'broken', description: 'Breaks.', schema: z.object({}) },
+    );
+    return await runAgent('go', { model, systemPrompt, tools: [broken] }).catch(
+      ({ message }: Error) => message,
+    );
+  },
+  // Live, and once more outside.
+  turns: 1,
+  expectThat: (said) => expect(said).toContain('it broke'),
 });
 
 const store = new InMemoryStore();

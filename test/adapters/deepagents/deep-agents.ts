@@ -8,7 +8,7 @@ export const module = new URL('../../fixtures/deep-agents.ts', import.meta.url).
 
 /** As `contractScript` does, it says the same to the same; but each pick is another one. */
 export function script({ instructions, messages, key, attempt }: ProviderRequest): ProviderAnswer {
-  const [, id = 'none'] = /case:(\S+?)(?=["\s]|$)/.exec(JSON.stringify(messages)) ?? [];
+  const [, id = 'none'] = /case:([\w-]+)/.exec(JSON.stringify(messages)) ?? [];
   const done = messages.flatMap(({ toolResults }) => toolResults);
   const last = done.at(-1);
   const call = (...calls: [string, Record<string, unknown>][]): ProviderAnswer => ({
@@ -28,6 +28,15 @@ export function script({ instructions, messages, key, attempt }: ProviderRequest
     return last ? say(said) : call(['confirm', { what: `Sure case:${id}` }], task('helper'));
   if (instructions.startsWith('HELPER'))
     return last ? say(`helped: ${last.text}`) : call(['charge', { what: `7 case:${id}` }]);
+  if (instructions.startsWith('SHELL'))
+    return last
+      ? say(said)
+      : call(['execute', { command: `echo "1 1 runs case:${id}" >> "$EFFECTS"; echo ran` }]);
+  if (instructions.startsWith('SHARED')) {
+    if (!last) return call(['pick', { what: `it case:${id}` }]);
+    if (last.name === 'pick') return call(['charge', { what: `1 case:${id}` }]);
+    return say(/session_\w+/.exec(JSON.stringify(messages))![0]);
+  }
   if (!instructions.startsWith('EVERYTHING')) return say(`A summary of case:${id}, by ${key.length}.`);
   switch (last?.name) {
     case undefined:
