@@ -6,6 +6,7 @@ const soak = [
   'examples/langchain-js',
   'adapters/langchain/graph-of-thirty',
   'promises/report-of-a-long-run',
+  'adapters/deepagents/crashes',
 ].map((tests) => `<rootDir>/test/${tests}.test.ts`);
 
 /** @type {import('jest').Config} */

@@ -1,10 +1,15 @@
 /** A call of LangChain's tool is a step. A tool of ours is one that LangChain can call. */
-import { type DynamicStructuredTool, type StructuredTool, tool as coreTool } from '@langchain/core/tools';
+import {
+  type DynamicStructuredTool,
+  type StructuredTool,
+  type StructuredToolInterface,
+  tool as coreTool,
+} from '@langchain/core/tools';
 import { ToolMessage } from '@langchain/core/messages';
 import { interrupt } from '@langchain/langgraph';
 import { ToolRejectedError } from '../../src/errors/index.ts';
 import { askStep, insideRun, scopeKey } from '../../src/loop/ask.ts';
-import { currentPosition, type LoopPosition } from '../../src/loop/current-loop.ts';
+import { currentPosition, type LoopPosition, runInScope } from '../../src/loop/current-loop.ts';
 import { callForModel, noteAndResult } from '../../src/tools/call-for-model.ts';
 import type { Tool } from '../../src/tools/tool-options.ts';
 import { keepContext } from '../keep-context.ts';
@@ -38,6 +43,15 @@ type Recorded =
 
 const converted = new WeakMap<object, DynamicStructuredTool>();
 const ours = new WeakSet<object>();
+const ofLoop = new Set<(tool: StructuredTool) => LoopTool | undefined>();
+
+/** Runs a call of a tool that is no step: what it asks within are steps of its own. */
+export type LoopTool = (call: () => Promise<unknown>) => Promise<unknown>;
+
+/** Has a framework's own tools run in the loop, as a node does; `undefined`: it is none of those. */
+export function addLoopTools(find: (tool: StructuredTool) => LoopTool | undefined): void {
+  ofLoop.add(find);
+}
 
 /**
  * One of our tools as a tool of LangChain. Inside a run its call is an activity by its own name, with its retries and its
@@ -50,8 +64,15 @@ export function toAgentTool(tool: Tool<any, any, any>): DynamicStructuredTool {
   return agentTool;
 }
 
+/** Tools of this package and of LangChain, all as LangChain's. */
+export function asAgentTools(
+  tools: readonly (Tool<any, any, any> | StructuredToolInterface)[],
+): StructuredToolInterface[] {
+  return tools.map((tool) => (isOurs(tool) ? toAgentTool(tool) : tool));
+}
+
 /** Whether it is a tool of this package. */
-export function isOurs(tool: unknown): tool is Tool<any, any, any> {
+function isOurs(tool: unknown): tool is Tool<any, any, any> {
   return typeof tool === 'function' && 'origin' in tool && 'jsonSchema' in tool;
 }
 
@@ -90,15 +111,21 @@ function instrumentTool(tool: StructuredTool): void {
       const { name, metadata } = this;
       const { annotations } = (metadata ?? {}) as { annotations?: { readOnlyHint?: boolean } };
       const readOnly = annotations?.readOnlyHint === true;
-      return callTool({
-        name,
-        readOnly,
-        input: plainJson(config.toolCall?.args ?? args),
-        config,
-        call: body,
-      });
+      const input = plainJson(config.toolCall?.args ?? args);
+      const inLoop = loopToolOf(this);
+      if (!inLoop) return callTool({ name, readOnly, input, config, call: body });
+      const scope = scopeKey('tool', name, { arguments: input });
+      return runInScope(scope, () => inLoop(async () => await body(config)));
     };
   });
+}
+
+function loopToolOf(tool: StructuredTool): LoopTool | undefined {
+  for (const find of ofLoop) {
+    const found = find(tool);
+    if (found) return found;
+  }
+  return undefined;
 }
 
 /**

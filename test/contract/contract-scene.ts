@@ -1,8 +1,13 @@
 /** Where the contract's agents run: their provider, their workers, and what became of a run whose worker was killed. */
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
+import type { WorkflowHandle } from '@temporalio/client';
 import { records, type StepRecord } from '../../src/index.ts';
-import { startScriptedProvider, type ScriptedProvider } from '../../src/testing/index.ts';
+import {
+  type ProviderScript,
+  startScriptedProvider,
+  type ScriptedProvider,
+} from '../../src/testing/index.ts';
 import { newEffects, tally } from '../kit/effects.ts';
 import { chainOf, client, unique } from '../kit/temporal.ts';
 import {
@@ -64,12 +69,18 @@ interface Outcome {
   records: unknown[];
 }
 
-/** Sets up a provider before the tests of this file. */
-export function contractScene({ module, preload }: Pick<AdapterFixture, 'module' | 'preload'>) {
+/**
+ * Sets up a provider before the tests of this file.
+ * @param script what it says; of an adapter's own tests another than the contract's
+ */
+export function contractScene(
+  { module, preload }: Pick<AdapterFixture, 'module' | 'preload'>,
+  script: ProviderScript = contractScript,
+) {
   let provider: ScriptedProvider;
   let log: string;
   beforeAll(async () => {
-    provider = await startScriptedProvider(contractScript);
+    provider = await startScriptedProvider(script);
     log = newEffects();
   });
   afterAll(async () => await provider.stop());
@@ -110,13 +121,19 @@ export function contractScene({ module, preload }: Pick<AdapterFixture, 'module'
         .map(([what, n]) => [what.replaceAll(id, 'X'), n]),
     );
 
-  /** Runs `steps`, or another agent, its worker killed as told and replaced. */
-  const crash = async (kill: KillAt | undefined, agent = 'steps') => {
+  /** Runs `steps`, or another agent, its worker killed as told and replaced, while somebody decides what it asks. */
+  const crash = async (
+    kill: KillAt | undefined,
+    agent = 'steps',
+    decide?: (handle: WorkflowHandle) => Promise<void>,
+  ) => {
     const id = unique(kill ? `${kill.when}${kill.step}` : 'whole');
     const worker = await spawn(id, kill);
     const handle = await start(agent, id);
+    const decided = decide?.(handle);
     const living = kill ? (await worker.ended, await spawn(id)) : worker;
     const result = (await handle.result()) as unknown;
+    await decided;
     const done = await handle.query(records);
     const histories = await chainOf(handle);
     await living.kill();

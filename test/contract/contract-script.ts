@@ -30,9 +30,16 @@ export function contractScript(request: ProviderRequest): ProviderAnswer | undef
   const look = (what: string) =>
     ['lookup', { what: `${what} case:${id}` }] as [string, Record<string, unknown>];
 
+  /** Gives a task to an agent that is a tool of its own, or to a sub-agent that one tool gives all tasks to. */
+  const delegate = (agent: string, what: string) =>
+    request.tools.includes('task')
+      ? call(['task', { description: what, subagent_type: agent }])
+      : call([`ask_${agent}`, { input: what }]);
+  const asked = (agent: string) => has('task') || has(`ask_${agent}`);
+
   if (instructions.includes('TRIAGE')) {
     if (!has('lookup')) return call(look('a'), look('b'), ['own_lookup', { what: `c case:${id}` }]);
-    if (!has('ask_expert')) return call(['ask_expert', { input: `why? case:${id}` }]);
+    if (!asked('expert')) return delegate('expert', `why? case:${id}`);
     return call(['transfer_to_Writer', {}]);
   }
   if (instructions.includes('EXPERT'))
@@ -83,9 +90,7 @@ export function contractScript(request: ProviderRequest): ProviderAnswer | undef
   }
   if (instructions.includes('SPEAKER')) {
     if (!has('lookup')) return call(look('a'));
-    return has('ask_bursar')
-      ? say(`said: ${done.at(-1)!.text}`)
-      : call(['ask_bursar', { input: `case:${id}` }]);
+    return asked('bursar') ? say(`said: ${done.at(-1)!.text}`) : delegate('bursar', `case:${id}`);
   }
   if (instructions.includes('BURSAR'))
     return has('own_refund') ? say(`settled case:${id}`) : call(['own_refund', { what: `o case:${id}` }]);

@@ -90,7 +90,7 @@ const LAYERS: Layer[] = [
     may: ({ from, of }) =>
       isInner(of) ||
       of.startsWith(`${from.split('/').slice(0, 2).join('/')}/`) ||
-      buildsOn(from, of) ||
+      of.startsWith(`adapters/${BUILT_ON[from.split('/')[1]!]}/`) ||
       /^adapters\/[^/]+\.ts$/.test(of) ||
       isNode(of) ||
       isPackage(of, '@standard-schema/spec', ...(frameworks[from.split('/')[1]!] ?? [])),
@@ -103,10 +103,8 @@ const LAYERS: Layer[] = [
   { files: within('scripts', 'bench'), may: () => true },
 ];
 
-/** LangGraph's entry point is built on the adapter of what LangGraph is built on. */
-function buildsOn(from: string, of: string): boolean {
-  return from.startsWith('adapters/langgraph/') && of.startsWith('adapters/langchain/');
-}
+/** Which adapter's framework that of another is built on. */
+const BUILT_ON: Record<string, string> = { deepagents: 'langchain', langgraph: 'langchain' };
 
 /** The framework of each adapter and what belongs to it, as it declares them. */
 const frameworks: Record<string, string[]> = {};
@@ -169,6 +167,7 @@ test('an import that goes up is found, however it is written', () => {
     'src/tools/x.ts': `import '../../adapters/openai-agents/index.ts';`,
     'src/worker/x.ts': `import { run } from '@openai/agents';`,
     'adapters/openai-agents/x.ts': `import { graph } from '../langchain/model.ts';`,
+    'adapters/langchain/x.ts': `import { graph } from '../deepagents/index.ts';`,
     'adapters/openai-agents/y.ts': `import { z } from 'zod';`,
     'examples/x/main.ts': `import { agent } from '../../src/index.ts';`,
   }).map(([file, text]) => forbidden(importsOf(file, text)).length);

@@ -20,6 +20,7 @@ const documents = [
   'docs/people.md',
   'docs/report.md',
   'docs/migrate-from-temporal-openai-agents.md',
+  'adapters/deepagents/README.md',
   'adapters/langchain/README.md',
   'adapters/openai-agents/README.md',
 ];
@@ -65,6 +66,8 @@ test.each(documents)('the code in %s is accepted by the compiler', async (docume
   writeFileSync(join(folder, 'my-agents.ts'), triage);
   const graphs = `import { createAgent } from 'langchain';\nexport declare const triage: ReturnType<typeof createAgent>;\n`;
   writeFileSync(join(folder, 'my-graphs.ts'), graphs);
+  const deep = `import { createDeepAgent } from 'deepagents';\nexport declare const researcher: ReturnType<typeof createDeepAgent>;\n`;
+  writeFileSync(join(folder, 'my-deep-agents.ts'), deep);
   const shop = `export declare const currentTenant: () => string;\nexport declare const listPrices: (item: string) => Promise<number[]>;\n`;
   writeFileSync(join(folder, 'shop.ts'), shop);
   const config = {

@@ -10,7 +10,7 @@ import {
 } from '../../../src/testing/index.ts';
 import { liveAndRebuilt, type Outcome, type Scenario } from '../../kit/live-and-rebuilt.ts';
 
-/** What the model says, by its system prompt; a scenario's own is its name. */
+/** What the model says, by the first line of its system prompt; a scenario's own is its name. */
 export const scripts: Record<string, ProviderScript> = {};
 let provider: ScriptedProvider;
 
@@ -19,7 +19,7 @@ let outcomes: Record<string, Outcome>;
 const ran: Record<string, number> = {};
 
 beforeAll(async () => {
-  provider = await startScriptedProvider((request) => scripts[request.instructions]?.(request));
+  provider = await startScriptedProvider((request) => scripts[nameIn(request.instructions)]?.(request));
   process.env['OPENAI_API_KEY'] = 'none';
   process.env['OPENAI_BASE_URL'] = provider.url;
   if (Object.keys(scenarios).length > 0) outcomes = await liveAndRebuilt(scenarios);
@@ -54,12 +54,16 @@ export function scenario(
   });
 }
 
-/** Requests to the provider with this system prompt. */
+/** Requests to the provider with this first line of the system prompt. */
 export function asked(prompt: string): JournalEntry[] {
   return provider.requests.filter(({ body }) => {
     const [system] = [body['messages'] ?? body['input']].flat() as { role?: string; content?: unknown }[];
-    return system?.role !== 'user' && textOf(system?.content) === prompt;
+    return system?.role !== 'user' && nameIn(String(textOf(system?.content))) === prompt;
   });
+}
+
+function nameIn(prompt: string): string {
+  return prompt.split('\n', 1)[0]!;
 }
 
 function textOf(content: unknown): unknown {

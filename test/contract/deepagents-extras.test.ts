@@ -1,0 +1,4 @@
+import { testExtras } from './contract-extras.ts';
+import { deepagents } from './deepagents.ts';
+
+testExtras(deepagents);

@@ -1,0 +1,4 @@
+import { testAdapter } from './contract.ts';
+import { deepagents } from './deepagents.ts';
+
+testAdapter(deepagents);
