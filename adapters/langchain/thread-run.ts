@@ -25,6 +25,8 @@ export class ThreadRun extends MemorySaver {
   /** The newest checkpoint of each namespace: not the one with the greatest id, which is of some process's clock. */
   readonly #newest = new Map<string, string>();
   #changes: (NewCheckpoint | NewWrites)[] = [];
+  /** Ids of checkpoints as memory has them, where an earlier loop wrote them. */
+  readonly #kept = new Map<string, string>();
   /** What tells these changes from others of the run. */
   #as: object[] = [];
   #rootVersion = 0;
@@ -56,7 +58,7 @@ export class ThreadRun extends MemorySaver {
     this.#newest.set(nameOf(config), checkpoint.id);
     const answer = await super.put(inNamespace(config), checkpoint, metadata);
     if (isKept(namespace)) {
-      const where = { namespace, parentId: idOf(config) };
+      const where = { namespace, parentId: this.#idInMemory(idOf(config)) };
       const all = Object.keys(checkpoint.channel_versions);
       this.#changes.push(await encodeCheckpoint(this.serde, where, checkpoint, metadata, all));
       this.#as.push({ namespace, source: metadata.source, step: metadata.step });
@@ -73,8 +75,9 @@ export class ThreadRun extends MemorySaver {
   ): Promise<void> {
     await super.putWrites(inNamespace(config), writes, task, taskPath);
     const { checkpoint_ns: namespace = '', checkpoint_id: id } = fieldsOf(config);
+    const where = { namespace, id: this.#idInMemory(id)! };
     if (id !== undefined && isKept(namespace))
-      this.#changes.push(await encodeWrites(this.serde, { namespace, id }, writes, task, taskPath));
+      this.#changes.push(await encodeWrites(this.serde, where, writes, task, taskPath));
   }
 
   override async getDeltaChannelHistory(options: { config: RunnableConfig; channels: string[] }) {
@@ -107,8 +110,14 @@ export class ThreadRun extends MemorySaver {
     const thread = this.#saver.thread(this.#thread);
     const orForkAt = onFork ? this.#rootVersion : undefined;
     const answer = await nonCancellable(async () => await thread.keep(changes, as, orForkAt));
+    const last = changes.findLast(({ kind }) => kind === 'checkpoint');
+    if (last && answer.id !== undefined) this.#kept.set(last.id, answer.id);
     if (answer.thread !== this.#thread) onFork?.(answer.thread);
     return answer.id;
+  }
+
+  #idInMemory(id: string | undefined): string | undefined {
+    return id === undefined ? undefined : (this.#kept.get(id) ?? id);
   }
 
   /** Reads the checkpoint that is asked for, once. */

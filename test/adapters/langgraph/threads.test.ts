@@ -119,6 +119,23 @@ describe('a graph with MemoryCheckpointSaver', () => {
     expect(await textsIn(root, 'main')).toEqual(exchange('one', 'one'));
   });
 
+  test('has each superstep once, after the one before, killed between two of them', async () => {
+    const root = newRoot();
+    await using stage = await sceneWith(root);
+    const first = await stage.spawn({ kill: { step: 5, when: 'after' } });
+    const handle = await stage.start('chat', { thread: 'main', says: 'one', durability: 'sync' });
+    await first.ended;
+    await stage.spawn();
+    expect(await handle.result()).toBe('heard: one');
+    const all = await checkpointsIn(root, 'main');
+    expect(all.map(({ metadata }) => metadata?.step)).toEqual([5, 4, 3, 2, 1, 0, -1]);
+    expect(all.map(({ parentConfig }) => parentConfig)).toEqual([
+      ...all.slice(1).map(({ config }) => config),
+      undefined,
+    ]);
+    expect(await textsIn(root, 'main')).toEqual(exchange('one', 'one'));
+  });
+
   // It reads and writes; questions are no activities.
   test.each([undefined, ...eachStep(2)])('goes on where people let it, killed at %j', async (kill) => {
     const root = newRoot();
