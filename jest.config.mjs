@@ -2,7 +2,6 @@
 const soak = [
   'soak/**/*',
   'contract/*',
-  'examples/openai-agents-js',
   'examples/langchain-js',
   'adapters/langchain/graph-of-thirty',
   'promises/report-of-a-long-run',
