@@ -1,7 +1,9 @@
 /** What a backend reads, writes and executes is a step, whoever asks it: a tool, or middleware that loads and offloads. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { DeclarationError } from '../../src/errors/index.ts';
-import { askStep, insideRun } from '../../src/loop/ask.ts';
+import { askStep, insideRun, scopeKey } from '../../src/loop/ask.ts';
+import { currentPosition } from '../../src/loop/current-loop.ts';
+import { runBody } from '../langchain/tool-body.ts';
 import { keepContext } from '../keep-context.ts';
 import { patchMethod } from '../patch-method.ts';
 import { comparableArguments, plainResult, revivedResult, subjectOf } from './backend-values.ts';
@@ -97,18 +99,20 @@ export function unknownBackend(): DeclarationError {
 }
 
 async function askBackend(backend: Backend, method: string, args: unknown[], call: Call): Promise<unknown> {
-  const kept = backend.constructor.name;
+  const name = `${backend.constructor.name}.${method}`;
+  const request = { arguments: comparableArguments(args) };
+  const position = { ...currentPosition()!, scope: scopeKey('body', name, request) };
   try {
     const value = await askStep<unknown>({
       kind: 'tool',
-      name: `${kept}.${method}`,
-      request: { arguments: comparableArguments(args) },
+      name,
+      request,
       input: subjectOf(args),
       ...(READS.has(method) && { readOnly: true as const }),
       // Whatever else was under way when its worker vanished can be done again, or shows whether it was done.
       ...(method === 'execute' && { options: { onUncertain: 'fail' as const } }),
       closure: keepContext(async (_signal, again) => {
-        const once = async () => await call(...args);
+        const once = async () => await runBody({ position }, async () => await call(...args));
         return { value: plainResult(await (again ? changeAgain(backend, method, args, once) : once())) };
       }),
     });

@@ -3,12 +3,14 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { isBaseMessage } from '@langchain/core/messages';
 import { isGraphBubbleUp } from '@langchain/langgraph';
 import { DeclarationError, UnsupportedError } from '../../src/errors/index.ts';
-import { insideRun } from '../../src/loop/ask.ts';
+import { insideRun, scopeKey } from '../../src/loop/ask.ts';
+import { currentPosition } from '../../src/loop/current-loop.ts';
 import { askForCode, type StepCallOptions } from '../../src/step.ts';
 import { assertLimits } from '../../src/tools/retries-and-timeouts.ts';
 import { keepContext } from '../keep-context.ts';
 import { patchMethod } from '../patch-method.ts';
 import { comparableMessages } from './messages.ts';
+import { runBody } from './tool-body.ts';
 import { recordedResult, revivedResult } from './tool-results.ts';
 
 /** A compiled graph of nodes, or of functions (`entrypoint`). */
@@ -91,9 +93,11 @@ async function takeNode(
   call: () => Promise<unknown>,
   options: StepCallOptions,
 ): Promise<unknown> {
+  const request = { given: comparable(input) };
+  const position = { ...currentPosition()!, scope: scopeKey('body', name, request) };
   const code = keepContext(async () => {
     try {
-      return await recordedResult(await call(), input);
+      return await recordedResult(await runBody({ position }, call), input);
     } catch (error) {
       if (!isGraphBubbleUp(error)) throw error;
       throw new UnsupportedError(
@@ -101,7 +105,7 @@ async function takeNode(
       );
     }
   });
-  return await revivedResult(await askForCode(name, { given: comparable(input) }, code, options), input);
+  return await revivedResult(await askForCode(name, request, code, options), input);
 }
 
 /** What a node is given, without the ids that are minted on the way. */

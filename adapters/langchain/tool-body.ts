@@ -1,12 +1,12 @@
-/** The body of a framework's tool is one step, unless it runs a graph: from there on it is made of steps. */
+/** The body of a framework's tool is one step, unless it runs a graph: from there on it is made of steps. Of a node and a backend it is one. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type LoopPosition, runAt, runOutside } from '../../src/loop/current-loop.ts';
 
 interface Body {
-  /** Where the graphs it runs stand in the run. */
+  /** Where the graphs it runs stand in the run, and what it writes to a store. */
   position: LoopPosition;
-  /** Before it runs the first of them. */
-  beforeGraph(): Promise<void>;
+  /** Before it runs the first graph. @default graphs are part of the body */
+  beforeGraph?(): Promise<void>;
 }
 
 const running = new AsyncLocalStorage<Body | undefined>();
@@ -24,9 +24,9 @@ export function currentBody(): Body | undefined {
 /** Runs a graph that the body of a tool calls as part of the run; `undefined`: the running code is no such body. */
 export function graphInBody<T>(run: () => Promise<T>): Promise<T> | undefined {
   const body = running.getStore();
-  if (!body) return undefined;
+  if (!body?.beforeGraph) return undefined;
   const inRun = async () => {
-    await body.beforeGraph();
+    await body.beforeGraph!();
     return await runAt(body.position, run);
   };
   return running.run(undefined, inRun);

@@ -2,6 +2,7 @@
 export {
   type AgentParts,
   type Invocable,
+  nodesAsSteps,
   runAgent,
   type RunAgentOptions,
   type ThreadOptions,

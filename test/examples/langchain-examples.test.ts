@@ -1,4 +1,7 @@
 import { execFile } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
@@ -29,4 +32,15 @@ test('a support agent of LangChain has a person look at its refund', async () =>
   const { Waits, Agent } = await play('support-agent');
   expect(Waits).toBe('refund {"order":"A-17","usd":240}');
   expect(Agent).toBe('I looked into it: $240 paid back for order A-17.');
+});
+
+test('a deep agent returns to its files, in another process', async () => {
+  const env = { RESEARCH_MEMORY: mkdtempSync(join(tmpdir(), 'research-')) };
+  const visit = async (says: string, more: Record<string, string> = {}) =>
+    (await play('returning-researcher', { ...env, ...more }, says))['Researcher'];
+  expect(await visit('Bees see ultraviolet light.')).toBe('Noted.');
+  expect(await visit('What did we find?')).toBe('Bees see ultraviolet light.');
+  // In another conversation what it learnt of the reader is there, and of another reader nothing.
+  expect(await visit('What did we find?', { TOPIC: 'birds' })).toBe('In short: I have no notes yet.');
+  expect(await visit('What did we find?', { READER: 'bob' })).toBe('I have no notes yet.');
 });
