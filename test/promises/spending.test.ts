@@ -67,7 +67,10 @@ test.each<KillAt>([
   await handle.result();
   const spent = await handle.query(usage);
   expect(spent.own).toEqual(times(2));
-  expect(turnsOf(spent)).toBe(answered(stage));
+  // A turn that the server had given to the dying worker counts as lost, though it never came to the provider.
+  const unsent = turnsOf(spent) - answered(stage);
+  expect(unsent).toBeGreaterThanOrEqual(0);
+  expect(unsent).toBeLessThanOrEqual(kill.when === 'after' ? spent.lost.turns : 0);
   await assertReplays(await chainOf(handle));
 });
 
