@@ -14,7 +14,7 @@ export function insideRun(): boolean {
  * Asks the run for a step and waits for its answer: the recorded one after a restart, with no sign of it.
  * @throws the recorded failure, with its class's name, message, code and status; `CancelledFailure` once the run is cancelled
  */
-export async function askStep<T>(request: StepRequest): Promise<T> {
+export function askStep<T>(request: StepRequest): Promise<T> {
   const position = currentPosition();
   if (!position)
     throw new Error(`Cannot ask for ${request.kind} ${request.name}: this code is not part of a run.`);
@@ -23,12 +23,10 @@ export async function askStep<T>(request: StepRequest): Promise<T> {
     const ask = () => position.loop.ask<T>({ ...request, onEdited: (by) => void (edited = by) });
     return { answer: request.approval ? whileGivenBack(ask) : ask(), edited: () => edited };
   });
-  try {
-    return await asked.answer;
-  } finally {
+  return asked.answer.finally(() => {
     const edited = asked.edited();
     if (edited) request.onEdited?.(edited);
-  }
+  });
 }
 
 /** Key of a call that is not a step itself, such as an agent as a tool: the scope of the steps asked within it. */
