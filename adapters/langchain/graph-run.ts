@@ -9,8 +9,8 @@ import {
   MemorySaver,
 } from '@langchain/langgraph';
 import { DeclarationError, UnsupportedError } from '../../src/errors/index.ts';
-import { insideRun } from '../../src/loop/ask.ts';
-import { currentPosition } from '../../src/loop/current-loop.ts';
+import { insideRun, scopeKey } from '../../src/loop/ask.ts';
+import { currentPosition, type LoopPosition, runAt } from '../../src/loop/current-loop.ts';
 import type { Loop } from '../../src/loop/loop.ts';
 import { patchMethod } from '../patch-method.ts';
 import { askPeople, type Interrupt } from './interrupts.ts';
@@ -71,16 +71,34 @@ export function instrumentGraph(prototype: object): boolean {
 function untilDecided(graph: Graph, run: Run<unknown>): Run<unknown> {
   return async (input, config) => {
     if (!surfacesHere(graph, config)) return await run(input, config);
-    const { how, end } = withSaver(graph, config);
-    return await thenEnd(end, async () => {
-      let result = await driven.run(true, () => run(input, how));
-      while (isInterrupted(result)) {
-        const resume = await askPeople(result[INTERRUPT]);
-        result = await driven.run(true, () => run(new Command({ resume }), how));
-      }
-      return result;
-    });
+    const { how, end, thread } = withSaver(graph, config, scopeKey('graph', graph.name ?? '', {}));
+    return await thenEnd(
+      end,
+      async () =>
+        await inEpochs(thread, async () => {
+          // With no input it goes on from where the thread is.
+          const from = (await thread?.goOn()) ? null : input;
+          let result = await driven.run(true, () => run(from, how));
+          while (isInterrupted(result)) {
+            const resume = await askPeople(result[INTERRUPT]);
+            result = await driven.run(true, () => run(new Command({ resume }), how));
+          }
+          return result;
+        }),
+    );
   };
+}
+
+/** Runs what a graph does, in the scope of the superstep that it is in. */
+function inEpochs<T>(thread: ThreadRun | undefined, body: () => T): T {
+  if (thread?.scope === undefined) return body();
+  const position: LoopPosition = {
+    ...currentPosition()!,
+    get scope() {
+      return thread.scope!;
+    },
+  };
+  return runAt(position, body);
 }
 
 /** A stream that waits for people goes on by itself once all is decided. */
@@ -121,6 +139,7 @@ interface Lent {
   how: GraphConfig;
   /** @returns the id of the checkpoint that it came to, if memory has it */
   end: (failed?: boolean) => Promise<string | undefined>;
+  thread?: ThreadRun;
 }
 
 const unchanged = (how: GraphConfig): Lent => ({ how, end: async () => undefined });
@@ -141,9 +160,9 @@ function asks(graph: Graph, config: GraphConfig | undefined): boolean {
 }
 
 /** A graph that is interrupted needs a saver. One in memory starts empty in each loop, since all runs again. */
-function withSaver(graph: Graph, config: GraphConfig = {}): Lent {
+function withSaver(graph: Graph, config: GraphConfig = {}, scope?: string): Lent {
   const given = saverOf(graph, config);
-  if (given instanceof MemoryCheckpointSaver) return onThread(given, config);
+  if (given instanceof MemoryCheckpointSaver) return onThread(given, config, scope);
   const { configurable } = config;
   const saver = isSaver(given) ? ofLoop(graph, given) : new MemorySaver();
   lent.add(saver);
@@ -156,14 +175,14 @@ function withSaver(graph: Graph, config: GraphConfig = {}): Lent {
 }
 
 /** The state of a thread outlives the run: it is read when a graph begins, and written when it ends. */
-function onThread(saver: MemoryCheckpointSaver, config: GraphConfig): Lent {
+function onThread(saver: MemoryCheckpointSaver, config: GraphConfig, scope?: string): Lent {
   const { configurable, durability = 'exit' } = config;
   if (configurable?.thread_id === undefined)
     throw new DeclarationError(
       "Cannot run the graph with its checkpointer: say which thread, invoke(input, { configurable: { thread_id: '…' } }).",
     );
   const eachStep = durability !== 'exit';
-  const run = new ThreadRun(saver, configurable.thread_id, eachStep);
+  const run = new ThreadRun(saver, configurable.thread_id, eachStep, scope);
   lent.add(run);
   return {
     how: {
@@ -172,6 +191,7 @@ function onThread(saver: MemoryCheckpointSaver, config: GraphConfig): Lent {
       configurable: { ...configurable, __pregel_checkpointer: run },
     },
     end: async (failed) => await run.end(failed),
+    thread: run,
   };
 }
 

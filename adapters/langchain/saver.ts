@@ -131,6 +131,12 @@ export class MemoryCheckpointSaver extends BaseCheckpointSaver {
     return store.threadOf(this.memoryKey, thread, user);
   }
 
+  /** The thread as code outside of runs reads it: what never changes needs no step. @internal */
+  threadBeside(thread: string): CheckpointThread {
+    const { store } = this.#used();
+    return store.threadOf(this.memoryKey, thread, store.user());
+  }
+
   /** A checkpoint as LangGraph has it. @internal */
   async decoded(thread: string, kept: KeptCheckpoint): Promise<CheckpointTuple> {
     return await decodeCheckpoint(this.serde, thread, kept, (none) => this.getNextVersion(none));

@@ -6,12 +6,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { insideRun } from '../../src/loop/ask.ts';
-import { currentPosition } from '../../src/loop/current-loop.ts';
+import { currentPosition, type LoopPosition } from '../../src/loop/current-loop.ts';
 import type { Loop } from '../../src/loop/loop.ts';
 import { patchMethod } from '../patch-method.ts';
 
 const inGraph = new AsyncLocalStorage<true>();
-const counts = new WeakMap<Loop, number>();
+/** By scope: a loop that goes on from a checkpoint has not counted what was before. */
+const counts = new WeakMap<Loop, Map<string, number>>();
 
 /** Runs a graph, in which `crypto.randomUUID()` and `Math.random()` give the same in each loop of a run. */
 export function withStableIds<T>(body: () => T): T {
@@ -24,30 +25,32 @@ export function instrumentIds(): void {
   makeStable(Math, 'random', nextFraction);
 }
 
-function makeStable(target: object, name: string, next: (loop: Loop) => unknown): void {
+function makeStable(target: object, name: string, next: (position: LoopPosition) => unknown): void {
   patchMethod(target, name, (random) => {
     return function (this: unknown, ...args) {
-      return inGraph.getStore() && insideRun() ? next(currentPosition()!.loop) : random.apply(this, args);
+      return inGraph.getStore() && insideRun() ? next(currentPosition()!) : random.apply(this, args);
     };
   });
 }
 
 /** From 0 to 1, with all the bits that fit. */
-function nextFraction(loop: Loop): number {
-  return Number(nextBytes(loop).readBigUInt64BE() >> 11n) / 2 ** 53;
+function nextFraction(position: LoopPosition): number {
+  return Number(nextBytes(position).readBigUInt64BE() >> 11n) / 2 ** 53;
 }
 
 /** A UUID of version 8. */
-function nextId(loop: Loop): string {
-  const bytes = nextBytes(loop);
+function nextId(position: LoopPosition): string {
+  const bytes = nextBytes(position);
   bytes[6] = (bytes[6]! & 0x0f) | 0x80;
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-/** Of the chain and a number. */
-function nextBytes(loop: Loop): Buffer {
-  const count = (counts.get(loop) ?? 0) + 1;
-  counts.set(loop, count);
-  return createHash('sha256').update(`${loop.chain} ${count}`).digest().subarray(0, 16);
+/** Of the chain, the scope and a number. */
+function nextBytes({ loop, scope }: LoopPosition): Buffer {
+  const ofLoop = counts.get(loop) ?? new Map<string, number>();
+  counts.set(loop, ofLoop);
+  const count = (ofLoop.get(scope) ?? 0) + 1;
+  ofLoop.set(scope, count);
+  return createHash('sha256').update(`${loop.chain} ${scope} ${count}`).digest().subarray(0, 16);
 }

@@ -6,7 +6,7 @@ import {
   MemorySaver,
 } from '@langchain/langgraph';
 import { nonCancellable } from '../../src/loop/current-loop.ts';
-import type { NewCheckpoint, NewWrites } from '../../src/memory/checkpoint.ts';
+import type { KeptCheckpoint, NewCheckpoint, NewWrites } from '../../src/memory/checkpoint.ts';
 import { encodeCheckpoint, encodeWrites } from './checkpoint-codec.ts';
 import { fieldsOf, idOf, type MemoryCheckpointSaver } from './saver.ts';
 
@@ -30,13 +30,45 @@ export class ThreadRun extends MemorySaver {
   /** What tells these changes from others of the run. */
   #as: object[] = [];
   #rootVersion = 0;
+  readonly #scope: string | undefined;
+  /** How many checkpoints of the root were written. */
+  #epoch = 0;
 
-  /** @param eachStep whether each superstep is written, not only the end */
-  constructor(saver: MemoryCheckpointSaver, thread: string, eachStep: boolean) {
+  /**
+   * @param eachStep whether each superstep is written, not only the end
+   * @param scope of the invocation, if a loop that is built anew may go on from the last checkpoint
+   */
+  constructor(saver: MemoryCheckpointSaver, thread: string, eachStep: boolean, scope?: string) {
     super(saver.serde);
     this.#saver = saver;
     this.#thread = thread;
     this.#eachStep = eachStep;
+    this.#scope = eachStep ? scope : undefined;
+  }
+
+  /**
+   * The scope of what is asked now: each checkpoint of the root begins another one, an epoch. So what a later superstep asks
+   * is known without what came before, and an equal question of an earlier superstep is not taken for it.
+   */
+  get scope(): string | undefined {
+    return this.#scope === undefined ? undefined : `${this.#scope}/${this.#epoch}`;
+  }
+
+  /** Goes on from the last checkpoint that an earlier loop wrote. @returns whether there is one */
+  async goOn(): Promise<boolean> {
+    const thread = this.#saver.thread(this.#thread);
+    const began = this.#epoch;
+    while (this.scope !== undefined && thread.goesOnAfter(epoch(this.#epoch + 1), this.scope)) this.#epoch++;
+    if (this.#epoch === began) return false;
+    const last = this.#epoch--;
+    const { id } = await thread.keep([], epoch(last));
+    this.#epoch = last;
+    const kept = await this.#saver
+      .threadBeside(this.#thread)
+      .read({ namespace: '', ...(id !== undefined && { id }) }, true);
+    if (kept) await this.#take(this.#thread, kept);
+    else this.#epoch = began;
+    return kept !== undefined;
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
@@ -62,7 +94,11 @@ export class ThreadRun extends MemorySaver {
       const all = Object.keys(checkpoint.channel_versions);
       this.#changes.push(await encodeCheckpoint(this.serde, where, checkpoint, metadata, all));
       this.#as.push({ namespace, source: metadata.source, step: metadata.step });
-      if (this.#eachStep) await this.end();
+      if (this.#scope !== undefined && namespace === '') {
+        this.#as = epoch(this.#epoch + 1);
+        await this.end();
+        this.#epoch++;
+      } else if (this.#eachStep) await this.end();
     }
     return answer;
   }
@@ -140,14 +176,24 @@ export class ThreadRun extends MemorySaver {
     const of = { namespace, ...(id !== undefined && { id }) };
     const kept = await this.#saver.thread(thread).read(of, true);
     if (!kept) return undefined;
+    if (id === undefined && namespace === '') this.#rootVersion = kept.version;
+    return await this.#take(thread, kept, id === undefined);
+  }
+
+  /** Takes a checkpoint as memory has it. */
+  async #take(thread: string, kept: KeptCheckpoint, isNewest = true): Promise<RunnableConfig> {
     const { config, checkpoint, metadata, parentConfig } = await this.#saver.decoded(thread, kept);
     await super.put(parentConfig ?? withoutId(config), checkpoint, metadata!);
     for (const { task, taskPath, writes } of await this.#saver.writesByTask(kept))
       await super.putWrites(config, writes, task, taskPath);
-    if (id === undefined) this.#newest.set(nameOf(config), kept.id);
-    if (id === undefined && namespace === '') this.#rootVersion = kept.version;
+    if (isNewest) this.#newest.set(nameOf(config), kept.id);
     return config;
   }
+}
+
+/** What tells the write of a checkpoint of the root from others. */
+function epoch(number: number): object[] {
+  return [{ epoch: number }];
 }
 
 /** A task's namespace has the task's id, which follows from that of a checkpoint. */

@@ -40,6 +40,8 @@ export class Delivery {
   readonly #givenUp = new Set<string>();
   /** Records not delivered yet, in recorded order. */
   readonly #queue: Delivered[] = [];
+  /** Those of work that the loop need not do again; a loop that asks one of them nevertheless has it. */
+  readonly #passedOver = new Map<string, Delivered>();
   /** The answer that the loop had before the run: as JSON, until the run has recorded the same. */
   #ahead: { index: number; json: string } | undefined;
   /** Keys of turns that were answered in the place of others, in a fork. */
@@ -138,6 +140,8 @@ export class Delivery {
 
   /** The loop asks for a key. Answers whether there is a record, which is then delivered. */
   asked(key: string): boolean {
+    const passed = this.#passedOver.get(key);
+    if (passed && this.#passedOver.delete(key)) this.#queue.unshift(passed);
     const index = this.#indexOf.get(key);
     if (index === undefined && !this.isPending(key)) {
       this.#askedNew = true;
@@ -170,6 +174,14 @@ export class Delivery {
     const replaced = replacedTurn(parts, left);
     if (replaced) this.#replaced.add(replaced.record.key);
     return replaced?.changed;
+  }
+
+  /** The loop goes on after the step of this key, if it has a record, and asks for nothing that was recorded before it. */
+  passOver(key: string): boolean {
+    const until = this.#queue.findIndex((record) => record.key === key);
+    if (until < 0) return false;
+    for (const record of this.#queue.splice(0, until)) this.#passedOver.set(record.key, record);
+    return true;
   }
 
   /** Takes the records after the first `from`. Answers why not, if this loop is not where the run is. */

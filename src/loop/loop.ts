@@ -10,7 +10,7 @@ import { countLost } from './count-lost.ts';
 import { currentPosition, runAtTop } from './current-loop.ts';
 import { type Delivered, Delivery } from './delivery.ts';
 import type { RunStorage } from '../blobs/run-storage.ts';
-import { digest, fieldHashes, fingerprint } from './fingerprint.ts';
+import { digest, fieldHashes, fingerprint, type Fingerprinted } from './fingerprint.ts';
 import { assertFits, assertRecordable } from './recordable.ts';
 import { startOfText } from '../records/run-report.ts';
 import type { Closure, StepRequest } from './step-request.ts';
@@ -190,6 +190,13 @@ export class Loop {
     const occurrence = (this.#occurrences.get(print) ?? 0) + 1;
     this.#occurrences.set(print, occurrence);
     return occurrence === 1 ? print : `${print}.${occurrence}`;
+  }
+
+  /** Goes on after a step that an earlier loop had the answer to; what was recorded before it was its own work. */
+  goOnAfter(step: Fingerprinted): boolean {
+    const print = fingerprint(step);
+    const isNext = this.#asked.size === 0 && !this.#occurrences.has(print);
+    return isNext && this.#delivery.passOver(print);
   }
 
   /** What a step that waits for its answer is, and its name. */

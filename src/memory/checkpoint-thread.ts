@@ -119,6 +119,12 @@ export class CheckpointThread {
     });
   }
 
+  /** Whether the run goes on after it kept something as this, in that scope. */
+  goesOnAfter(as: unknown, scope: string): boolean {
+    const use = { what: 'keepThread', path: pathOf(this.thread), request: { as } };
+    return this.#user.goOnAfter?.(use, scope) === true;
+  }
+
   /** Has all of it read as if it were not there; the history stays. */
   async delete(): Promise<void> {
     const { run, actor: user } = this.#user;
@@ -141,9 +147,11 @@ export class CheckpointThread {
     expected?: number,
   ): Promise<void> {
     let expectedVersion = expected;
-    for (const [i, change] of changes.entries()) {
+    const counts = { checkpoint: 0, writes: 0 };
+    for (const change of changes) {
       const { kind, namespace, id } = change;
-      const own = { ...attempt, id: `${attempt.id}/${i}` };
+      // Another attempt may have other writes, and the same checkpoints.
+      const own = { ...attempt, id: `${attempt.id}/${kind} ${++counts[kind]}` };
       const why = { ...by, reason: kind === 'writes' ? `writes after ${id}` : `checkpoint ${id}` };
       if (kind === 'writes') {
         await this.#keepWrites(change, why, own);

@@ -82,6 +82,7 @@ function inRun(
     actor: agent,
     run: { workflowId, runId },
     use: async (use, act) => await useInStep(key, use, act, retry),
+    goOnAfter: (use, scope) => presentLoop().goOnAfter({ ...stepOfUse(key, use), scope }),
   };
   return { store: storage.memory, user };
 }
@@ -94,18 +95,25 @@ function presentLoop(): Loop {
   );
 }
 
+/** A use of memory as a step. */
+function stepOfUse(key: string, { what, path, request }: Use) {
+  return {
+    kind: 'step' as const,
+    name: `memory.${what}${path === undefined ? '' : ` ${path}`}`,
+    request: { key, path, request },
+  };
+}
+
 async function useInStep<T>(
   key: string,
-  { what, path, request }: Use,
+  asked: Use,
   act: (attempt: Attempt, step?: string) => Promise<T>,
   retry: RetryPolicy = PATIENT,
 ): Promise<T> {
   presentLoop(); // what was got in a run may be used elsewhere
   const askedAt = Date.now();
   return await askStep<T>({
-    kind: 'step',
-    name: `memory.${what}${path === undefined ? '' : ` ${path}`}`,
-    request: { key, path, request },
+    ...stepOfUse(key, asked),
     options: { retry, startToCloseTimeout: TIMEOUT },
     closure: async (_signal, again, id) => {
       try {

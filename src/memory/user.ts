@@ -20,6 +20,11 @@ export interface User {
   run?: { workflowId: string; runId: string };
   /** Whether a step's version is of an attempt before this one, which was further on: not to be seen yet. */
   isLater?: ((step: string) => boolean) | undefined;
+  /**
+   * Whether an earlier loop of the run had the answer to this use, in that scope, and this one may go on after it: what it
+   * did before that is not done again.
+   */
+  goOnAfter?: ((use: Use, scope: string) => boolean) | undefined;
   use<T>(use: Use, act: (attempt: Attempt, step?: string) => Promise<T>): Promise<T>;
 }
 

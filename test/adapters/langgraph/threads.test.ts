@@ -8,6 +8,7 @@ import { answer, FileStore, MemoryStore, records } from '../../../src/index.ts';
 import { MemoryCheckpointSaver } from '../../../adapters/langchain/saver.ts';
 import { eachStep, inGroups, kills } from '../../contract/contract-scene.ts';
 import { conversationScript } from '../../fixtures/conversation-agents.ts';
+import type { ProviderScript } from '../../../src/testing/index.ts';
 import { type Scene, scene } from '../../kit/scene.ts';
 import { assertReplays, chainOf, repeatedSteps } from '../../kit/temporal.ts';
 import { untilAsked } from '../../kit/waiting-runs.ts';
@@ -218,5 +219,64 @@ describe('a graph with MemoryCheckpointSaver', () => {
     await expect(run(stage, 'withoutThread', {})).rejects.toMatchObject({
       cause: { type: 'DeclarationError' },
     });
+  });
+});
+
+describe('an invocation that writes each superstep', () => {
+  const walk = async (kill?: KillAt) => {
+    const root = newRoot();
+    const script: ProviderScript = ({ attempt }) => ({ text: String(attempt) });
+    await using stage = await scene('thread-agents', { script, env: { KIT_BLOBS: root } });
+    const first = await stage.spawn({ ...(kill && { kill }) });
+    const handle = await stage.start('walks', { thread: 'main', says: 'start', durability: 'sync' });
+    if (kill) {
+      await first.ended;
+      await stage.spawn();
+    }
+    const said = (await handle.result()) as string[][];
+    const checkpoints = await Promise.all(
+      ['main', 'main-2'].map(async (each) => await checkpointsIn(root, each)),
+    );
+    const steps = checkpoints.map((all) => all.map(({ metadata }) => metadata?.step));
+    const histories = await chainOf(handle);
+    expect(repeatedSteps(histories)).toEqual([]);
+    await assertReplays(histories);
+    return { said, steps, requests: stage.provider.requests.length, goes: stage.tally()['goes'] };
+  };
+  /** A read, a write of the input and of what follows from it, and five times a turn and a write; twice that. */
+  const STEPS = 26;
+  const each = [4, 3, 2, 1, 0, -1].map((step) => step + 1);
+
+  test('asks the same in each, and has an answer of its own each time', async () => {
+    const { said, ...rest } = await walk();
+    expect(said).toEqual([
+      ['start', '1', '2', '3', '4', '5'],
+      ['start', '6', '7', '8', '9', '10'],
+    ]);
+    expect(rest).toEqual({
+      steps: [
+        [...each, -1],
+        [...each, -1],
+      ],
+      requests: 10,
+      goes: 10,
+    });
+  });
+
+  test.each(inGroups(kills(STEPS, true)))('does one superstep again at most, killed at %j', async (group) => {
+    for (const [i, { said, steps, requests, goes }] of (await Promise.all(group.map(walk))).entries()) {
+      const answers = said.flatMap(([start, ...rest]) => {
+        expect([start, rest]).toEqual(['start', expect.any(Array)]);
+        return rest.map(Number);
+      });
+      expect(answers).toHaveLength(10);
+      expect(answers).toEqual([...new Set(answers)].toSorted((a, b) => a - b));
+      expect(steps).toEqual([
+        [...each, -1],
+        [...each, -1],
+      ]);
+      expect(requests).toBeLessThanOrEqual(10 + (group[i]!.when === 'before' ? 1 : 0));
+      expect(goes).toBeLessThanOrEqual(11);
+    }
   });
 });
