@@ -3,6 +3,13 @@ import type { CallbackManager } from '@langchain/core/callbacks/manager';
 import { currentPosition } from '../../src/loop/current-loop.ts';
 import { patchMethod } from '../patch-method.ts';
 
+/** LangChain's own, which are asked in the process what happened, as by `streamEvents`. */
+const IN_PROCESS = new Set([
+  'event_stream_tracer',
+  'log_stream_tracer',
+  'RootListenersTracer',
+  'run_collector',
+]);
 /** What `metadata` says of a call that an earlier loop has had the answer to. */
 const REPLAYED = { replayed: true };
 
@@ -35,8 +42,10 @@ function marked(manager: CallbackManager): CallbackManager {
   return manager;
 }
 
-/** Tracers add up what models cost. */
+/** Tracers add up what models cost, somewhere else. */
 function withoutTracers(manager: CallbackManager): CallbackManager {
-  manager.handlers = manager.handlers.filter((handler) => !('_addRunToRunMap' in handler));
+  manager.handlers = manager.handlers.filter(
+    (handler) => !('_addRunToRunMap' in handler) || IN_PROCESS.has(handler.name),
+  );
   return manager;
 }

@@ -164,11 +164,15 @@ export function eachStep(steps: number): KillAt[] {
   );
 }
 
-/** Every other of them, before one and after the next; all in the soak, and few of what goes much like something else. */
+/** All of them in the soak; else at most eight, from the beginning to the end, and four of what goes like something else. */
 export function kills(steps: number, few = false): KillAt[] {
-  if (process.env['TEST_SOAK']) return eachStep(steps);
-  const some = eachStep(steps).filter(({ step, when }) => (step % 2 === 0) === (when === 'after'));
-  return few ? some.filter((_, i) => i % 3 === 1) : some;
+  const all = eachStep(steps);
+  if (process.env['TEST_SOAK']) return all;
+  // Before one step and after another.
+  const some = all.filter(({ step, when }) => (step % 2 === 0) === (when === 'after'));
+  const most = few ? 4 : 8;
+  const every = Math.max(1, some.length / most);
+  return some.filter((_, i) => Math.floor(i / every) > Math.floor((i - 1) / every));
 }
 
 /** Four at a time: each is mostly waiting for a dead process to be noticed. */
