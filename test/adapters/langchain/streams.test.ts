@@ -65,7 +65,7 @@ test('tasks of an entrypoint have their answers from before when a person is wai
   const first = await stage.spawn(how);
   const handle = await stage.start('functional');
   const [question] = await untilAsked(handle, ['interrupt-1']);
-  expect(question).toMatchObject({ prompt: 'Which?' });
+  expect(question).toMatchObject({ prompt: 'Which? {"drafts":["About: a","About: b","About: a"]}' });
   await first.kill();
   await stage.spawn(how);
   await handle.signal(answer, { id: 'interrupt-1', value: 'b' });
