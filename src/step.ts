@@ -33,7 +33,7 @@ export async function step<T>(
     assertRecordable(value, `The result of step ${name}`);
     return value;
   };
-  return await askForCode<T>(name, {}, code, { retries: 2, ...options });
+  return await askForCode<T>(name, {}, code, { ...options, retries: options.retries ?? 2 });
 }
 
 /** Asks for a step that is code of the user's. @param request what affects its answer, beside its name */

@@ -1,13 +1,7 @@
 /** A run of a graph: what it waits for is asked of people, and it goes on with the answers. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { IterableReadableStream } from '@langchain/core/utils/stream';
-import {
-  type BaseCheckpointSaver,
-  Command,
-  INTERRUPT,
-  isInterrupted,
-  MemorySaver,
-} from '@langchain/langgraph';
+import { type BaseCheckpointSaver, Command, isInterrupted, MemorySaver } from '@langchain/langgraph';
 import { DeclarationError, UnsupportedError } from '../../src/errors/index.ts';
 import { insideRun, scopeKey } from '../../src/loop/ask.ts';
 import { currentPosition, type LoopPosition, runAt } from '../../src/loop/current-loop.ts';
@@ -54,7 +48,8 @@ export function instrumentGraph(prototype: object): boolean {
       };
     }),
   );
-  const updates = patchMethod(prototype, 'updateState', (original) => {
+  // `updateState` comes through this, too.
+  const updates = patchMethod(prototype, 'bulkUpdateState', (original) => {
     return async function (this: Graph, config: GraphConfig, ...rest) {
       const { how, end } = asks(this, config) ? withSaver(this, config) : unchanged(config);
       const updated = (await original.call(this, how, ...rest)) as GraphConfig;
@@ -80,8 +75,10 @@ function untilDecided(graph: Graph, run: Run<unknown>): Run<unknown> {
           const from = (await thread?.goOn()) ? null : input;
           let result = await driven.run(true, () => run(from, how));
           while (isInterrupted(result)) {
-            const resume = await askPeople(result[INTERRUPT]);
-            result = await driven.run(true, () => run(new Command({ resume }), how));
+            const answers = await decided(graph, how);
+            // A breakpoint (`interruptBefore`) asks nobody.
+            if (!answers) break;
+            result = await driven.run(true, () => run(answers, how));
           }
           return result;
         }),
@@ -108,10 +105,8 @@ function streamUntilDecided(graph: Graph, run: Run<Stream>): Run<Stream> {
     const { how, end } = withSaver(graph, config);
     const inContext = AsyncLocalStorage.snapshot();
     const next = async () => {
-      const { tasks } = await graph.getState(how);
-      const interrupts = tasks.flatMap((task) => task.interrupts);
-      if (interrupts.length === 0) return undefined;
-      return await run(new Command({ resume: await askPeople(interrupts) }), how);
+      const answers = await decided(graph, how);
+      return answers && (await run(answers, how));
     };
     const first = await run(input, how);
     const parts = async function* () {
@@ -127,6 +122,30 @@ function streamUntilDecided(graph: Graph, run: Run<Stream>): Run<Stream> {
     };
     return IterableReadableStream.fromAsyncGenerator(parts());
   };
+}
+
+/**
+ * What people answer to all that a graph waits for; `undefined`: it waits for nobody. In the order of its tasks, not as they
+ * came up: equal questions are told apart by it, and it must be the same in each loop.
+ */
+async function decided(graph: Graph, how: GraphConfig): Promise<Command | undefined> {
+  const { tasks } = await graph.getState(how);
+  const interrupts = tasks.flatMap((task) => task.interrupts);
+  if (interrupts.length === 0) return undefined;
+  return new Command({ resume: await untilAborted(how.signal, askPeople(interrupts)) });
+}
+
+async function untilAborted<T>(signal: AbortSignal | undefined, wait: Promise<T>): Promise<T> {
+  if (!signal) return await wait;
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason as Error);
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort);
+  try {
+    return await Promise.race([wait, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }
 
 /** What a graph within another waits for surfaces at the top. */
@@ -170,7 +189,12 @@ function withSaver(graph: Graph, config: GraphConfig = {}, scope?: string): Lent
     // Not a copy of the whole state at each superstep that nobody looks at: only what it is interrupted with.
     ...(!isSaver(given) && { durability: 'exit' }),
     ...config,
-    configurable: { thread_id: 'run', ...configurable, __pregel_checkpointer: saver },
+    configurable: {
+      // With a saver of its own it must say which thread.
+      ...(!isSaver(given) && { thread_id: 'run' }),
+      ...configurable,
+      __pregel_checkpointer: saver,
+    },
   });
 }
 

@@ -1,6 +1,6 @@
 /** Runs agents of LangChain and graphs of LangGraph durably. Importing this instruments both: `invoke` is durable in a run. */
 import type { BaseMessage } from '@langchain/core/messages';
-import type { BaseLanguageModel } from '@langchain/core/language_models/base';
+import type { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import type { StructuredToolInterface } from '@langchain/core/tools';
 import type { Tool } from '../../src/tools/tool-options.ts';
 import { instrument } from './instrument.ts';
@@ -18,7 +18,7 @@ instrument();
 export interface AgentParts {
   name?: string;
   /** A name, `openai:gpt-4.1-mini`, or a model of LangChain. */
-  model?: string | BaseLanguageModel;
+  model?: string | BaseChatModel;
   /** Tools of this package and of LangChain. */
   tools?: readonly (Tool<any, any, any> | StructuredToolInterface)[];
   systemPrompt?: string | BaseMessage;

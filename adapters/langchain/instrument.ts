@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { CallbackManager } from '@langchain/core/callbacks/manager';
 import { BaseChatModel } from '@langchain/core/language_models/chat_models';
 import { StructuredTool } from '@langchain/core/tools';
+import { BaseTracer } from '@langchain/core/tracers/base';
 import { AsyncBatchedStore, CompiledStateGraph } from '@langchain/langgraph';
 import { addLasting } from '../../src/errors/failure.ts';
 import { UnsupportedError } from '../../src/errors/index.ts';
@@ -15,7 +16,7 @@ import { instrumentModels } from './model.ts';
 import { placeInGraph } from './place.ts';
 import { instrumentIds } from './stable-ids.ts';
 import { instrumentTools } from './tools.ts';
-import { instrumentCallbacks } from './tracing.ts';
+import { instrumentCallbacks, instrumentTracers } from './tracing.ts';
 
 const ranges = [dependency, ...others].map(({ name, range }) => `${name} ${range}`).join(', ');
 const unsupported = `Cannot instrument this version of LangChain: use ${ranges}.`;
@@ -33,6 +34,7 @@ const LASTING = new Set([
 const INSTRUMENTS: Readonly<Record<string, (prototype: never) => boolean>> = {
   AsyncBatchedStore: instrumentBatches,
   BaseChatModel: instrumentModels,
+  BaseTracer: instrumentTracers,
   CallbackManager: instrumentCallbacks,
   // Its methods are those of every compiled graph.
   CompiledStateGraph: instrumentGraph,
@@ -41,7 +43,14 @@ const INSTRUMENTS: Readonly<Record<string, (prototype: never) => boolean>> = {
 
 /** Instruments the copy that modules import, and each that was or will be loaded by `require`. */
 export function instrument(): void {
-  const imported = { AsyncBatchedStore, BaseChatModel, CallbackManager, CompiledStateGraph, StructuredTool };
+  const imported = {
+    AsyncBatchedStore,
+    BaseChatModel,
+    BaseTracer,
+    CallbackManager,
+    CompiledStateGraph,
+    StructuredTool,
+  };
   if (!adopt(imported)) throw new UnsupportedError(unsupported);
   for (const module of Object.values(require.cache)) {
     if (module?.filename.includes('@langchain')) adoptRequired(module.exports);

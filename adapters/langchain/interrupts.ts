@@ -1,4 +1,5 @@
 /** Where a graph interrupts itself, a run asks people and goes on: approvals of tool calls, and questions. */
+import { UnsupportedError } from '../../src/errors/index.ts';
 import { askStep } from '../../src/loop/ask.ts';
 import type { Decision } from '../../src/protocol/advance.ts';
 import { plainJson } from '../plain-json.ts';
@@ -23,7 +24,7 @@ interface Review {
 /** Fields of what a graph waits for that say what is asked. */
 const ASKS = new Set(['question', 'prompt', 'message']);
 /** The whole is in `waiting`. */
-const MAX_SHOWN_CHARS = 500;
+const MAX_SHOWN_CHARS = 1_000;
 
 type Answer =
   | { type: 'approve' }
@@ -47,6 +48,7 @@ function isReview(value: unknown): value is Review {
 }
 
 async function review({ actionRequests, reviewConfigs }: Review): Promise<{ decisions: Answer[] }> {
+  for (const { actionName, allowedDecisions } of reviewConfigs) assertDecisions(actionName, allowedDecisions);
   const decisions = actionRequests.map(async ({ name, args, description }, i): Promise<Answer> => {
     const rules = reviewConfigs.find((each) => each.actionName === name) ?? reviewConfigs[i];
     const input = plainJson(args);
@@ -56,7 +58,7 @@ async function review({ actionRequests, reviewConfigs }: Review): Promise<{ deci
       request: { tool: name, arguments: input },
       input,
       approval: {
-        prompt: description ?? `Run ${name}?`,
+        prompt: clip(description ?? `Run ${name}?`),
         ...(rules?.allowedDecisions.includes('edit') && { edit: rules.argsSchema ?? { type: 'object' } }),
       },
     });
@@ -67,6 +69,14 @@ async function review({ actionRequests, reviewConfigs }: Review): Promise<{ deci
       : { type: 'edit', editedAction: { name, args: decided.arguments } };
   });
   return { decisions: await Promise.all(decisions) };
+}
+
+/** Whoever is asked in Temporal can say yes and no. */
+function assertDecisions(action: string, allowed: readonly string[]): void {
+  if (allowed.includes('approve') && allowed.includes('reject')) return;
+  throw new UnsupportedError(
+    `Cannot ask people about ${action} with the decisions ${allowed.join(', ')}: allow "approve" and "reject", which everybody who is asked can say.`,
+  );
 }
 
 /** Any JSON answers it, unless it says what does. */
@@ -84,12 +94,13 @@ async function question({ value, response_schema: schema }: Interrupt): Promise<
 
 /** A text as it is; of an object what it asks, and then the rest, for who sees nothing else of it. */
 function promptOf(asked: unknown): string {
-  if (typeof asked === 'string' && asked !== '') return asked;
+  if (typeof asked === 'string' && asked !== '') return clip(asked);
   const fields = Object.entries((asked ?? {}) as Record<string, unknown>);
   const found = fields.find(isAsked);
   if (!found) return clip(JSON.stringify(asked));
   const rest = fields.filter((field) => field !== found);
-  return rest.length > 0 ? `${found[1]} ${clip(JSON.stringify(Object.fromEntries(rest)))}` : found[1];
+  const text = clip(found[1]);
+  return rest.length > 0 ? `${text} ${clip(JSON.stringify(Object.fromEntries(rest)))}` : text;
 }
 
 function isAsked(field: [string, unknown]): field is [string, string] {

@@ -5,6 +5,7 @@ import type { BaseMessage, UsageMetadata } from '@langchain/core/messages';
 import { type ChatGeneration, ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs';
 import { toApplicationFailure } from '../../src/errors/failure.ts';
 import { askStep, insideRun } from '../../src/loop/ask.ts';
+import { runOutside } from '../../src/loop/current-loop.ts';
 import type { Usage } from '../../src/protocol/usage.ts';
 import { keepContext } from '../keep-context.ts';
 import { patchMethod } from '../patch-method.ts';
@@ -107,7 +108,9 @@ function instrumentStream(model: Model): void {
           ...(generationInfo && { generationInfo }),
         });
         yield chunk;
-        if (!isLive && manager) await manager.handleLLMNewToken(text, ...NOTHING, { chunk });
+        // As live, where it is part of the step: what a callback takes of chance is not the run's.
+        if (!isLive && manager)
+          await runOutside(() => manager.handleLLMNewToken(text, ...NOTHING, { chunk }));
       })();
     };
   });

@@ -21,11 +21,16 @@ interface Graph {
 /** What LangGraph makes of the function of a node, an entrypoint and a task. */
 interface Callable {
   name?: string;
-  invoke(input: unknown, config?: { metadata?: Record<string, unknown> }): Promise<unknown>;
+  invoke(input: unknown, config?: NodeConfig): Promise<unknown>;
+}
+interface NodeConfig {
+  metadata?: Record<string, unknown>;
+  signal?: AbortSignal;
 }
 
+/** By the nodes of their graph: `withConfig` gives another graph with the same. */
 const declared = new WeakMap<object, ReadonlyMap<string, StepCallOptions>>();
-const running = new AsyncLocalStorage<object>();
+const running = new AsyncLocalStorage<Partial<Graph>>();
 
 /**
  * Makes nodes of a graph, or tasks of an `entrypoint`, one step each inside a run: their function is not run again once it
@@ -57,7 +62,7 @@ export function nodesAsSteps<G extends object>(
       throw new DeclarationError(`${cannot}: it is a graph or a runnable, not a function. Call it in one.`);
   }
   for (const { bound } of functions) instrument(bound);
-  declared.set(graph, new Map(entries));
+  declared.set(nodes, new Map(entries));
   return graph;
 }
 
@@ -73,16 +78,12 @@ function isFunction(bound: object): boolean {
 /** The class that LangGraph has for functions, in the copy that this one is of. */
 function instrument(bound: object): void {
   patchMethod(bound, 'invoke', (invoke) => {
-    return async function (this: Callable, input: unknown, config) {
+    return async function (this: Callable, input: unknown, config: NodeConfig = {}) {
       const { name = '' } = this;
-      const options = declared.get(running.getStore() ?? {})?.get(name);
-      const call = async () => await (invoke.call(this, input, config) as Promise<unknown>);
-      const isNode = (config as { metadata?: Record<string, unknown> } | undefined)?.metadata?.[
-        'langgraph_node'
-      ];
-      return await (options && isNode === name && insideRun()
-        ? takeNode(name, input, call, options)
-        : call());
+      const options = declared.get(running.getStore()?.nodes ?? {})?.get(name);
+      const isStep = options && config.metadata?.['langgraph_node'] === name && insideRun();
+      const call = async (own: NodeConfig) => await (invoke.call(this, input, own) as Promise<unknown>);
+      return await (isStep ? takeNode(name, input, config, call, options) : call(config));
     };
   });
 }
@@ -90,14 +91,16 @@ function instrument(bound: object): void {
 async function takeNode(
   name: string,
   input: unknown,
-  call: () => Promise<unknown>,
+  config: NodeConfig,
+  call: (own: NodeConfig) => Promise<unknown>,
   options: StepCallOptions,
 ): Promise<unknown> {
   const request = { given: comparable(input) };
   const position = { ...currentPosition()!, scope: scopeKey('body', name, request) };
-  const code = keepContext(async () => {
+  const code = keepContext(async (signal: AbortSignal) => {
+    const own = { ...config, signal: config.signal ? AbortSignal.any([signal, config.signal]) : signal };
     try {
-      return await recordedResult(await runBody({ position }, call), input);
+      return await recordedResult(await runBody({ position }, async () => await call(own)), input);
     } catch (error) {
       if (!isGraphBubbleUp(error)) throw error;
       throw new UnsupportedError(

@@ -12,6 +12,7 @@ export interface GraphConfig {
   };
   executionInfo?: { nodeAttempt?: number };
   durability?: string;
+  signal?: AbortSignal;
 }
 
 /** The config of the task of a graph that the running code is part of. */

@@ -89,7 +89,11 @@ export async function runMade<Parts extends object>(
   };
   const state = memoryKey === undefined ? await talk({}) : await inThread(memoryKey, agent, options, talk);
   if (state.__interrupt__)
-    throw new UnsupportedError('Cannot ask people outside a run. Start the agent on Temporal.');
+    throw new UnsupportedError(
+      insideRun()
+        ? 'Cannot go on: the graph stopped at a breakpoint of interruptBefore or interruptAfter, which asks nobody. Ask by interrupt(), or run the graph yourself.'
+        : 'Cannot ask people outside a run. Start the agent on Temporal.',
+    );
   return outputOf(state);
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import type { RunnableConfig } from '@langchain/core/runnables';
 import {
   type Checkpoint,
@@ -58,6 +59,8 @@ export class ThreadRun extends MemorySaver {
   async goOn(): Promise<boolean> {
     const thread = this.#saver.thread(this.#thread);
     const began = this.#epoch;
+    // What runs beside it has asked by then: only what is its own may be passed over.
+    await eventLoopTurn();
     while (this.scope !== undefined && thread.goesOnAfter(epoch(this.#epoch + 1), this.scope)) this.#epoch++;
     if (this.#epoch === began) return false;
     const last = this.#epoch--;

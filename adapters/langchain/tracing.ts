@@ -1,6 +1,7 @@
 /** Callbacks are code of the user's, which runs again with the recorded answers: they are told so, and traces count once. */
 import type { CallbackManager } from '@langchain/core/callbacks/manager';
-import { currentPosition } from '../../src/loop/current-loop.ts';
+import type { BaseTracer } from '@langchain/core/tracers/base';
+import { currentPosition, runOutside } from '../../src/loop/current-loop.ts';
 import { patchMethod } from '../patch-method.ts';
 
 /** LangChain's own, which are asked in the process what happened, as by `streamEvents`. */
@@ -10,6 +11,13 @@ const IN_PROCESS = new Set([
   'RootListenersTracer',
   'run_collector',
 ]);
+/** What a tracer is told. */
+const TOLD = [
+  'handleChatModelStart',
+  ...['LLM', 'Chain', 'Tool', 'Retriever'].flatMap((what) =>
+    ['Start', 'End', 'Error'].map((when) => `handle${what}${when}`),
+  ),
+];
 /** What `metadata` says of a call that an earlier loop has had the answer to. */
 const REPLAYED = { replayed: true };
 
@@ -30,6 +38,17 @@ export function instrumentCallbacks(manager: CallbackManager): boolean {
     }),
   );
   return [...models, ...others].every(Boolean);
+}
+
+/** Instruments tracers: what they do is not part of the run, nor what they take of chance, as the client of LangSmith does. */
+export function instrumentTracers(tracer: BaseTracer): boolean {
+  return TOLD.map((name) =>
+    patchMethod(tracer, name, (told) => {
+      return function (this: BaseTracer, ...args) {
+        return IN_PROCESS.has(this.name) ? told.apply(this, args) : runOutside(() => told.apply(this, args));
+      };
+    }),
+  ).every(Boolean);
 }
 
 function isReplaying(): boolean {

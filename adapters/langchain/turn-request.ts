@@ -50,6 +50,9 @@ const VOLATILE = new Set([
   'ls_structured_output_format',
 ]);
 
+/** Of what the provider is told, what says no more than how it is to answer. */
+const OF_TRANSPORT = new Set(['stream', 'stream_options', 'streaming', 'signal', 'timeout', 'metadata']);
+
 /** The model's name as its provider has it. */
 export function modelName(model: Model, options: Options): string {
   const name = paramsOf(model, options)['model'] ?? model.model ?? model.modelName;
@@ -60,7 +63,10 @@ export function modelName(model: Model, options: Options): string {
 export function maxOutputTokens(model: Model, options: Options): number | undefined {
   const params = paramsOf(model, options);
   const names = ['max_output_tokens', 'max_completion_tokens', 'max_tokens', 'maxOutputTokens', 'maxTokens'];
-  const most = names.map((name) => params[name]).find((each) => typeof each === 'number' && each > 0);
+  const { num_predict: predicted } = (params['options'] ?? {}) as { num_predict?: unknown };
+  const most = [...names.map((name) => params[name]), predicted].find(
+    (each) => typeof each === 'number' && each > 0,
+  );
   return most as number | undefined;
 }
 
@@ -79,15 +85,13 @@ export function requestOfTurn(model: Model, messages: readonly BaseMessage[], op
 
 /** What the provider is told beside the messages; of a model that does not say it, the options of the call. */
 function paramsOf(model: Model, options: Options): Record<string, unknown> {
-  return { ...lasting(options), ...lasting(model.invocationParams?.(options)) };
+  return { ...without(VOLATILE, options), ...without(OF_TRANSPORT, model.invocationParams?.(options)) };
 }
 
-function lasting(of: unknown): Record<string, unknown> {
+function without(names: ReadonlySet<string>, of: unknown): Record<string, unknown> {
   const entries = Object.entries((of ?? {}) as Record<string, unknown>);
   return Object.fromEntries(
-    entries.filter(
-      ([name, value]) => !VOLATILE.has(name) && value !== undefined && typeof value !== 'function',
-    ),
+    entries.filter(([name, value]) => !names.has(name) && value !== undefined && typeof value !== 'function'),
   );
 }
 

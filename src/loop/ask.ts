@@ -2,6 +2,7 @@
 import type { EditedArguments } from '../protocol/step.ts';
 import { currentPosition } from './current-loop.ts';
 import { whileGivenBack } from './held.ts';
+import type { Loop } from './loop.ts';
 import { oncePerPlace } from './places.ts';
 import type { StepRequest } from './step-request.ts';
 
@@ -19,14 +20,23 @@ export function askStep<T>(request: StepRequest): Promise<T> {
   if (!position)
     throw new Error(`Cannot ask for ${request.kind} ${request.name}: this code is not part of a run.`);
   const asked = oncePerPlace(position, request, () => {
-    let edited: EditedArguments | undefined;
-    const ask = () => position.loop.ask<T>({ ...request, onEdited: (by) => void (edited = by) });
-    return { answer: request.approval ? whileGivenBack(ask) : ask(), edited: () => edited };
+    // What is kept of an answer must not keep its request, which may be a whole conversation.
+    const by: Asked<T>['by'] = {};
+    return { answer: askLoop<T>(position.loop, request, by), by };
   });
   return asked.answer.finally(() => {
-    const edited = asked.edited();
-    if (edited) request.onEdited?.(edited);
+    if (asked.by.edited) request.onEdited?.(asked.by.edited);
   });
+}
+
+interface Asked<T> {
+  answer: Promise<T>;
+  by: { edited?: EditedArguments };
+}
+
+async function askLoop<T>(loop: Loop, request: StepRequest, by: Asked<T>['by']): Promise<T> {
+  const ask = () => loop.ask<T>({ ...request, onEdited: (edited) => void (by.edited = edited) });
+  return await (request.approval ? whileGivenBack(ask) : ask());
 }
 
 /** Key of a call that is not a step itself, such as an agent as a tool: the scope of the steps asked within it. */

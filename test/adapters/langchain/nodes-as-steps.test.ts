@@ -75,7 +75,12 @@ scenario('a node that gives commands, in branches of the same state', {
       )
       .addEdge(START, 'begin')
       .compile();
-    return (await nodesAsSteps(graph, ['begin', 'branch']).invoke({})).said;
+    // With a config, it is another object of the same nodes.
+    return (
+      await nodesAsSteps(graph, ['begin', 'branch'])
+        .withConfig({ tags: ['t'] })
+        .invoke({})
+    ).said;
   },
   turns: 0,
   expectThat: (live, outcome) => {
