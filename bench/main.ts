@@ -12,6 +12,7 @@ import { approvalLatency } from './measures/approval-latency.ts';
 import { atOnce } from './measures/at-once.ts';
 import { detection } from './measures/detection.ts';
 import { history } from './measures/history.ts';
+import { loadTime } from './measures/load-time.ts';
 import { longChat } from './measures/long-chat.ts';
 import { memory } from './measures/memory.ts';
 import { rebuild } from './measures/rebuild.ts';
@@ -25,6 +26,7 @@ const measures: readonly Measure[] = [
   history,
   longChat,
   workerStart,
+  loadTime,
   memory,
   approvalLatency,
   recovery,
