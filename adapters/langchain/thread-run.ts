@@ -67,7 +67,7 @@ export class ThreadRun extends MemorySaver {
     this.#epoch = last;
     const kept = await this.#saver
       .threadBeside(this.#thread)
-      .read({ namespace: '', ...(id !== undefined && { id }) }, true);
+      .read({ namespace: '', ...(id !== undefined && { id }) });
     if (kept) await this.#take(this.#thread, kept);
     else this.#epoch = began;
     return kept !== undefined;
@@ -179,7 +179,7 @@ export class ThreadRun extends MemorySaver {
     id: string | undefined,
   ): Promise<RunnableConfig | undefined> {
     const of = { namespace, ...(id !== undefined && { id }) };
-    const kept = await this.#saver.thread(thread).read(of, true);
+    const kept = await this.#saver.thread(thread).read(of);
     if (!kept) return undefined;
     if (id === undefined && namespace === '') this.#rootVersion = kept.version;
     return await this.#take(thread, kept, id === undefined);
