@@ -1,9 +1,7 @@
 /** Patches each copy of Deep Agents once, where the copy is. Outside a run, what is patched does what it did. */
-import { subscribe } from 'node:diagnostics_channel';
-import { createRequire } from 'node:module';
 import * as deepagents from 'deepagents';
-import { UnsupportedError } from '../../src/errors/index.ts';
 import { insideRun } from '../../src/loop/ask.ts';
+import { instrumentEachCopy } from '../each-copy.ts';
 import { addLoopTools } from '../langchain/tools.ts';
 import { patchMethod } from '../patch-method.ts';
 import { backendBehind, passBackend, recordBackend, unknownBackend } from './backends.ts';
@@ -32,28 +30,17 @@ const RECORDED = ['FilesystemBackend', 'StoreBackend', 'BaseSandbox', 'ContextHu
 const DERIVED = ['LocalShellBackend', 'LangSmithSandbox'] as const;
 const NAMES = [...RECORDED, ...DERIVED, 'StateBackend', 'CompositeBackend'] as const;
 
-const ranges = [dependency, ...others].map(({ name, range }) => `${name} ${range}`).join(', ');
-const require = createRequire(import.meta.url);
 const instrumented = new WeakSet<object>();
 const complete = new WeakSet<object>();
 
-/** Instruments the copy that modules import, and each that was or will be loaded by `require`. */
 export function instrument(): void {
-  if (!instrumentClasses(deepagents))
-    throw new UnsupportedError(`Cannot instrument this version of Deep Agents: use ${ranges}.`);
-  for (const module of Object.values(require.cache)) {
-    if (module?.filename.includes('deepagents')) adopt(module.exports);
-  }
-  subscribe('tracing:module.require:end', (message) => {
-    const { id, result } = message as { id: string; result: unknown };
-    if (id === 'deepagents' || id.startsWith('deepagents/')) adopt(result);
-  });
+  const framework = { title: 'Deep Agents', packages: 'deepagents', supported: [dependency, ...others] };
+  instrumentEachCopy(
+    framework,
+    deepagents,
+    (exports) => !('StateBackend' in exports) || instrumentClasses(exports as Classes),
+  );
   addLoopTools(ownTool);
-}
-
-function adopt(exports: unknown): void {
-  const classes = (exports ?? {}) as Partial<Classes>;
-  if (classes.StateBackend) instrumentClasses(classes as Classes);
 }
 
 function instrumentClasses(classes: Classes): boolean {

@@ -15,6 +15,9 @@ interface Declared {
 /** Which sub-agents there are is said in the schema of `task`. */
 const SUB_AGENTS = /(Name of the agent to use\. Available: )[^"]*/;
 
+/** What `execute` answers where the backend has no shell. */
+const NO_SHELL = 'Error: Execution not available.';
+
 /** By name: what each takes, down to what is said of it, which no other tool of that name takes. */
 const files = schemasOf(createFilesystemMiddleware({ backend: new StateBackend() }));
 const others = schemasOf(
@@ -40,9 +43,14 @@ function find({ name, schema }: StructuredTool): LoopTool | undefined {
 /** A backend that is not known here would read and write again in each loop. */
 async function callWithFiles(call: () => Promise<unknown>): Promise<unknown> {
   const { result, known } = await withBackend(call);
-  const { status } = (result ?? {}) as { status?: string };
-  if (!known && status !== 'error') throw unknownBackend();
+  if (!known && !isRefused(result)) throw unknownBackend();
   return result;
+}
+
+/** Whether the tool answered by itself: no path that it may have, or no shell. The model may run commands nevertheless. */
+function isRefused(result: unknown): boolean {
+  if (typeof result === 'string') return result.startsWith(NO_SHELL);
+  return (result as { status?: string } | undefined)?.status === 'error';
 }
 
 function schemasOf(...middleware: { tools?: readonly unknown[] }[]): Map<string, string> {

@@ -2,7 +2,7 @@
  * Deep Agents keeps the name of the file that a summarized conversation goes to in the agent object, unless the state has
  * one: two runs of one object would share the file, and a rebuilt loop would tell the model another name.
  */
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../src/blobs/sha256.ts';
 import { currentPosition } from '../../src/loop/current-loop.ts';
 
 /** A field of a schema of Zod. */
@@ -27,6 +27,5 @@ export function instrumentSessions(stateSchema: unknown): boolean {
 function sessionHere(): string | undefined {
   const position = currentPosition();
   if (!position) return undefined;
-  const hash = createHash('sha256').update(`${position.loop.chain} ${position.scope}`).digest('hex');
-  return `session_${hash.slice(0, 16)}`;
+  return `session_${sha256(`${position.loop.chain} ${position.scope}`).slice(0, 16)}`;
 }

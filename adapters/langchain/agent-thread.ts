@@ -30,6 +30,12 @@ export interface ThreadOptions {
   onFork?: (conversation: string) => void;
 }
 
+/** A compiled graph, as far as it must be known here. */
+interface Compiled {
+  checkpointer?: unknown;
+  channels?: Record<string, { lc_graph_name?: string }>;
+}
+
 const MODES: readonly string[] = ['queue', 'reject', 'fork'];
 /** Where the runs of a loop went on, by thread. */
 const forks = new WeakMap<object, Map<string, string>>();
@@ -98,8 +104,14 @@ function assertThread(agent: object, whenBusy: string, conversation: string): vo
       'Cannot use "memoryKey" in a node or a tool of a graph: the whole graph has one state. Use it where the graph is run.',
     );
   const { graph = agent } = agent as { graph?: object };
-  if ((graph as { checkpointer?: unknown }).checkpointer === false)
+  const { checkpointer, channels = {} } = graph as Compiled;
+  if (checkpointer === false)
     throw new UnsupportedError(
       'Cannot use "memoryKey" with a graph that was compiled with "checkpointer": false.',
+    );
+  const delta = Object.keys(channels).find((name) => channels[name]?.lc_graph_name === 'DeltaChannel');
+  if (whenBusy === 'fork' && delta !== undefined)
+    throw new UnsupportedError(
+      `Cannot use "whenBusy": "fork" with a graph whose channel ${delta} is a DeltaChannel: its value is made of all writes of the thread, which a fork does not have. Use queue or reject.`,
     );
 }

@@ -68,13 +68,14 @@ export async function encodeWrites(
   return { kind: 'writes', ...where, task, taskPath, writes: await Promise.all(encoded) };
 }
 
+/** @param writesOf the writes of another checkpoint: those of version 3 leave what is to be sent to the one before */
 export async function decodeCheckpoint(
   serde: Serde,
   thread: string,
   kept: KeptCheckpoint,
-  nextVersion: (current: undefined) => string | number,
+  writesOf: (of: { namespace: string; id: string }) => Promise<KeptWrite[]>,
 ): Promise<CheckpointTuple> {
-  const { namespace, id, parentId, body, metadata, values, writes, parentWrites = [] } = kept;
+  const { namespace, id, parentId, body, metadata, values, writes } = kept;
   const at = (checkpoint: string): RunnableConfig => ({
     configurable: { thread_id: thread, checkpoint_ns: namespace, checkpoint_id: checkpoint },
   });
@@ -86,11 +87,12 @@ export async function decodeCheckpoint(
     channel_values: Object.fromEntries(await Promise.all(decoded)),
   } as Checkpoint;
   if (checkpoint.v < 4 && parentId !== undefined) {
-    const sends = inOrder(parentWrites).filter(({ channel }) => channel === TASKS);
+    const before = await writesOf({ namespace, id: parentId });
+    const sends = inOrder(before).filter(({ channel }) => channel === TASKS);
     checkpoint.channel_values[TASKS] = await Promise.all(
       sends.map(async ({ value }) => await decode(serde, value)),
     );
-    checkpoint.channel_versions[TASKS] = newest(checkpoint.channel_versions) ?? nextVersion(undefined);
+    checkpoint.channel_versions[TASKS] = newest(checkpoint.channel_versions) ?? 1;
   }
   const pending = inOrder(writes).map(
     async ({ task, channel, value }) =>

@@ -66,7 +66,7 @@ export function instrumentGraph(prototype: object): boolean {
 function untilDecided(graph: Graph, run: Run<unknown>): Run<unknown> {
   return async (input, config) => {
     if (!surfacesHere(graph, config)) return await run(input, config);
-    const { how, end, thread } = withSaver(graph, config, scopeKey('graph', graph.name ?? '', {}));
+    const { how, end, thread } = withSaver(graph, config);
     return await thenEnd(
       end,
       async () =>
@@ -179,9 +179,10 @@ function asks(graph: Graph, config: GraphConfig | undefined): boolean {
 }
 
 /** A graph that is interrupted needs a saver. One in memory starts empty in each loop, since all runs again. */
-function withSaver(graph: Graph, config: GraphConfig = {}, scope?: string): Lent {
+function withSaver(graph: Graph, config: GraphConfig = {}): Lent {
   const given = saverOf(graph, config);
-  if (given instanceof MemoryCheckpointSaver) return onThread(given, config, scope);
+  if (given instanceof MemoryCheckpointSaver)
+    return onThread(given, config, scopeKey('graph', graph.name ?? '', {}));
   const { configurable } = config;
   const saver = isSaver(given) ? ofLoop(graph, given) : new MemorySaver();
   lent.add(saver);
@@ -199,14 +200,14 @@ function withSaver(graph: Graph, config: GraphConfig = {}, scope?: string): Lent
 }
 
 /** The state of a thread outlives the run: it is read when a graph begins, and written when it ends. */
-function onThread(saver: MemoryCheckpointSaver, config: GraphConfig, scope?: string): Lent {
+function onThread(saver: MemoryCheckpointSaver, config: GraphConfig, invocation: string): Lent {
   const { configurable, durability = 'exit' } = config;
   if (configurable?.thread_id === undefined)
     throw new DeclarationError(
       "Cannot run the graph with its checkpointer: say which thread, invoke(input, { configurable: { thread_id: '…' } }).",
     );
   const eachStep = durability !== 'exit';
-  const run = new ThreadRun(saver, configurable.thread_id, eachStep, scope);
+  const run = new ThreadRun(saver, configurable.thread_id, eachStep, invocation);
   lent.add(run);
   return {
     how: {

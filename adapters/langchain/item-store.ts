@@ -33,13 +33,13 @@ const OPTIONS = new Set(['memoryKey', 'store']);
  * Keeps items in memory, by namespace and key: `graph.compile({ store: new MemoryItemStore() })`. In a run each use is a
  * step; in the body of a tool it is part of that step.
  *
- * What was read is remembered: a put or a delete of an item that others have changed since this run read it, or since this
- * store did outside of runs, throws `ConcurrencyError`. Values are what JSON makes of them. There is no semantic search.
+ * In a run, a put or a delete of an item that others have changed since the run read it throws `ConcurrencyError`. Outside
+ * of runs the last one to write counts. Values are what JSON makes of them. There is no semantic search.
  */
 export class MemoryItemStore extends BaseStore {
   readonly memoryKey: string;
   readonly #store: MemoryStore | undefined;
-  /** The versions that were read and written, by loop or else by this store. */
+  /** The versions that runs read and wrote, by loop. */
   readonly #known = new WeakMap<object, Map<string, number>>();
   /** How often the body of a tool has used it. */
   readonly #uses = new WeakMap<object, number>();
@@ -107,19 +107,20 @@ export class MemoryItemStore extends BaseStore {
   async #put({ namespace, key, value }: PutOperation): Promise<void> {
     const plain = value === null ? null : plainJson(value);
     const use = JSON.stringify([namespace, key, plain]);
-    const known = this.#seen().get(nameOf(namespace, key));
+    const known = this.#seen()?.get(nameOf(namespace, key));
     const { version } = await this.#items(use).put(namespace, key, plain, known);
     this.#knows(namespace, key, version);
   }
 
   #knows(namespace: readonly string[], key: string, version: number): void {
-    this.#seen().set(nameOf(namespace, key), version);
+    this.#seen()?.set(nameOf(namespace, key), version);
   }
 
-  #seen(): Map<string, number> {
-    const of = (currentPosition() ?? currentBody()?.position)?.loop ?? this;
-    const seen = this.#known.get(of) ?? new Map<string, number>();
-    this.#known.set(of, seen);
+  #seen(): Map<string, number> | undefined {
+    const { loop } = currentPosition() ?? currentBody()?.position ?? {};
+    if (!loop) return undefined;
+    const seen = this.#known.get(loop) ?? new Map<string, number>();
+    this.#known.set(loop, seen);
     return seen;
   }
 

@@ -9,7 +9,7 @@ import { DeclarationError } from '../../src/errors/index.ts';
 import { assertKnownOptions } from '../../src/known-options.ts';
 import { currentPosition } from '../../src/loop/current-loop.ts';
 import type { CheckpointThread } from '../../src/memory/checkpoint-thread.ts';
-import type { KeptCheckpoint } from '../../src/memory/checkpoint.ts';
+import type { CheckpointOf, KeptCheckpoint } from '../../src/memory/checkpoint.ts';
 import type { MemoryStore } from '../../src/memory/memory-store.ts';
 import { storeInRun } from '../../src/memory/run-memory.ts';
 import type { User } from '../../src/memory/user.ts';
@@ -65,7 +65,7 @@ export class MemoryCheckpointSaver extends BaseCheckpointSaver {
     const { thread_id: thread, checkpoint_ns: namespace = '' } = fieldsOf(config);
     if (thread === undefined) return undefined;
     const id = idOf(config);
-    const kept = await this.thread(thread).read({ namespace, ...(id !== undefined && { id }) }, true);
+    const kept = await this.thread(thread).read({ namespace, ...(id !== undefined && { id }) });
     return kept && (await this.decoded(thread, kept));
   }
 
@@ -83,7 +83,7 @@ export class MemoryCheckpointSaver extends BaseCheckpointSaver {
     for (const each of thread === undefined ? await this.#threads() : [thread]) {
       if (limit <= 0) return;
       const bounded = { ...query, ...(limit < Infinity && { limit }) };
-      for (const kept of await this.thread(each).list(bounded, true)) {
+      for (const kept of await this.thread(each).list(bounded)) {
         limit--;
         yield await this.decoded(each, kept);
       }
@@ -139,7 +139,8 @@ export class MemoryCheckpointSaver extends BaseCheckpointSaver {
 
   /** A checkpoint as LangGraph has it. @internal */
   async decoded(thread: string, kept: KeptCheckpoint): Promise<CheckpointTuple> {
-    return await decodeCheckpoint(this.serde, thread, kept, (none) => this.getNextVersion(none));
+    const writesOf = async (of: CheckpointOf) => (await this.thread(thread).read(of))?.writes ?? [];
+    return await decodeCheckpoint(this.serde, thread, kept, writesOf);
   }
 
   /** The writes of a checkpoint as tasks made them. @internal */

@@ -28,31 +28,32 @@ export class ThreadRun extends MemorySaver {
   #changes: (NewCheckpoint | NewWrites)[] = [];
   /** Ids of checkpoints as memory has them, where an earlier loop wrote them. */
   readonly #kept = new Map<string, string>();
-  /** What tells these changes from others of the run. */
+  /** What tells these changes from others of the invocation. */
   #as: object[] = [];
   #rootVersion = 0;
-  readonly #scope: string | undefined;
+  readonly #invocation: string;
   /** How many checkpoints of the root were written. */
   #epoch = 0;
 
   /**
    * @param eachStep whether each superstep is written, not only the end
-   * @param scope of the invocation, if a loop that is built anew may go on from the last checkpoint
+   * @param invocation key that no other invocation of the run has
    */
-  constructor(saver: MemoryCheckpointSaver, thread: string, eachStep: boolean, scope?: string) {
+  constructor(saver: MemoryCheckpointSaver, thread: string, eachStep: boolean, invocation: string) {
     super(saver.serde);
     this.#saver = saver;
     this.#thread = thread;
     this.#eachStep = eachStep;
-    this.#scope = eachStep ? scope : undefined;
+    this.#invocation = invocation;
   }
 
   /**
-   * The scope of what is asked now: each checkpoint of the root begins another one, an epoch. So what a later superstep asks
-   * is known without what came before, and an equal question of an earlier superstep is not taken for it.
+   * The scope of what is asked now, if each superstep is written: each checkpoint of the root begins another one, an epoch. So
+   * what a later superstep asks is known without what came before, and an equal question of an earlier superstep is not taken
+   * for it.
    */
   get scope(): string | undefined {
-    return this.#scope === undefined ? undefined : `${this.#scope}/${this.#epoch}`;
+    return this.#eachStep ? `${this.#invocation}/${this.#epoch}` : undefined;
   }
 
   /** Goes on from the last checkpoint that an earlier loop wrote. @returns whether there is one */
@@ -61,14 +62,15 @@ export class ThreadRun extends MemorySaver {
     const began = this.#epoch;
     // What runs beside it has asked by then: only what is its own may be passed over.
     await eventLoopTurn();
-    while (this.scope !== undefined && thread.goesOnAfter(epoch(this.#epoch + 1), this.scope)) this.#epoch++;
+    while (this.scope !== undefined && thread.goesOnAfter(this.#writtenAs(this.#epoch + 1), this.scope))
+      this.#epoch++;
     if (this.#epoch === began) return false;
     const last = this.#epoch--;
-    const { id } = await thread.keep([], epoch(last));
+    const { id } = await thread.keep([], this.#writtenAs(last));
     this.#epoch = last;
     const kept = await this.#saver
       .threadBeside(this.#thread)
-      .read({ namespace: '', ...(id !== undefined && { id }) }, true);
+      .read({ namespace: '', ...(id !== undefined && { id }) });
     if (kept) await this.#take(this.#thread, kept);
     else this.#epoch = began;
     return kept !== undefined;
@@ -97,9 +99,8 @@ export class ThreadRun extends MemorySaver {
       const all = Object.keys(checkpoint.channel_versions);
       this.#changes.push(await encodeCheckpoint(this.serde, where, checkpoint, metadata, all));
       this.#as.push({ namespace, source: metadata.source, step: metadata.step });
-      if (this.#scope !== undefined && namespace === '') {
-        this.#as = epoch(this.#epoch + 1);
-        await this.end();
+      if (this.#eachStep && namespace === '') {
+        await this.end(false, this.#writtenAs(this.#epoch + 1));
         this.#epoch++;
       } else if (this.#eachStep) await this.end();
     }
@@ -136,15 +137,14 @@ export class ThreadRun extends MemorySaver {
   /**
    * Writes what is not written yet, also of a run that was cancelled.
    * @param failed whether the graph did
+   * @param as what tells this from other writes of the run
    * @returns the id of the newest checkpoint, as memory has it
    */
-  async end(failed = false): Promise<string | undefined> {
+  async end(failed = false, as = this.#writtenAs(this.#as)): Promise<string | undefined> {
     const { onFork, onlyWhole } = this.#saver.inRun;
     const changes = this.#changes;
     if (changes.length === 0 || (failed && onlyWhole)) return undefined;
     this.#changes = [];
-    // Not by ids: these are others in each loop.
-    const as = this.#as;
     this.#as = [];
     const thread = this.#saver.thread(this.#thread);
     const orForkAt = onFork ? this.#rootVersion : undefined;
@@ -153,6 +153,11 @@ export class ThreadRun extends MemorySaver {
     if (last && answer.id !== undefined) this.#kept.set(last.id, answer.id);
     if (answer.thread !== this.#thread) onFork?.(answer.thread);
     return answer.id;
+  }
+
+  /** Tells a write from others of the run, by its epoch or its changes; not by ids, which are others in each loop. */
+  #writtenAs(what: number | object[]): object {
+    return { invocation: this.#invocation, what };
   }
 
   #idInMemory(id: string | undefined): string | undefined {
@@ -177,7 +182,7 @@ export class ThreadRun extends MemorySaver {
     id: string | undefined,
   ): Promise<RunnableConfig | undefined> {
     const of = { namespace, ...(id !== undefined && { id }) };
-    const kept = await this.#saver.thread(thread).read(of, true);
+    const kept = await this.#saver.thread(thread).read(of);
     if (!kept) return undefined;
     if (id === undefined && namespace === '') this.#rootVersion = kept.version;
     return await this.#take(thread, kept, id === undefined);
@@ -192,11 +197,6 @@ export class ThreadRun extends MemorySaver {
     if (isNewest) this.#newest.set(nameOf(config), kept.id);
     return config;
   }
-}
-
-/** What tells the write of a checkpoint of the root from others. */
-function epoch(number: number): object[] {
-  return [{ epoch: number }];
 }
 
 /** A task's namespace has the task's id, which follows from that of a checkpoint. */

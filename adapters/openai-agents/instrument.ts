@@ -1,11 +1,11 @@
 /** Patches each copy of the SDK once, where the copy is. Outside a run, what is patched does what it did. */
-import { subscribe } from 'node:diagnostics_channel';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import * as sdk from '@openai/agents';
 import { addLasting } from '../../src/errors/failure.ts';
 import { UnsupportedError } from '../../src/errors/index.ts';
 import { insideRun } from '../../src/loop/ask.ts';
+import { instrumentEachCopy } from '../each-copy.ts';
 import { patchMethod } from '../patch-method.ts';
 import { dependency } from './dependencies.ts';
 import { type Interruptible, toolInternals, type ToolInternals, untilDecided } from './interrupts.ts';
@@ -32,21 +32,13 @@ type Sdk = Pick<
 type RunOptions = { stream?: boolean; session?: sdk.Session; signal?: AbortSignal | undefined };
 type AnyAgent = sdk.Agent<any, any>;
 
-const unsupported = `Cannot instrument this version of ${dependency.name}: use ${dependency.range}.`;
 const require = createRequire(import.meta.url);
 const copies = new Set<Sdk>();
 let internalsLoaded: Promise<void> | undefined;
 
-/** Instruments the copy that modules import, and each that was or will be loaded by `require`. */
 export function instrument(): void {
-  if (!instrumentCopy(sdk)) throw new UnsupportedError(unsupported);
-  for (const module of Object.values(require.cache)) {
-    if (module?.filename.includes('@openai')) adopt(module.exports);
-  }
-  subscribe('tracing:module.require:end', (message) => {
-    const { id, result } = message as { id: string; result: unknown };
-    if (id.startsWith('@openai/agents')) adopt(result);
-  });
+  const framework = { title: 'the OpenAI Agents SDK', packages: '@openai', supported: [dependency] };
+  instrumentEachCopy(framework, sdk, adopt);
 }
 
 /** The copy that an agent is of. */
@@ -117,12 +109,11 @@ function instrumentCopy(copy: Sdk): boolean {
   return true;
 }
 
-/** Takes in what somebody required. */
-function adopt(exports: unknown): void {
-  const found = (exports ?? {}) as Partial<Sdk & ToolInternals>;
+/** Takes in what a module exports. @returns whether it is as it should be */
+function adopt(exports: object): boolean {
+  const found = exports as Partial<Sdk & ToolInternals>;
   if (found.prepareFunctionToolInput) toolInternals.add(found as ToolInternals);
-  if (found.Runner && found.Agent && found.run && !instrumentCopy(found as Sdk))
-    process.emitWarning(unsupported);
+  return !(found.Runner && found.Agent && found.run) || instrumentCopy(found as Sdk);
 }
 
 /** Of the copy that modules import; they lie beside those that `require` would load. */
@@ -131,7 +122,7 @@ async function loadInternals(): Promise<void> {
     const path = createRequire(require.resolve(dependency.name)).resolve(
       '@openai/agents-core/utils/internal',
     );
-    adopt(await import(pathToFileURL(path.replace(/\.js$/, '.mjs')).href));
+    adopt((await import(pathToFileURL(path.replace(/\.js$/, '.mjs')).href)) as object);
   } catch {
     // Versions without them give policies the arguments as they came.
   }

@@ -16,8 +16,8 @@ import type {
 import { jsonContent } from './content.ts';
 import type { StoredItems } from './conversation-blocks.ts';
 import { ConversationParts } from './conversation-parts.ts';
-import { forkId } from './memory-path.ts';
-import { said, type User } from './user.ts';
+import { forkId, segment } from './memory-path.ts';
+import { ofStep, said, type User } from './user.ts';
 import type { Attempt, Draft, Versions } from './versions.ts';
 
 /** A value in a record: a list in items, so that one that grows keeps its parts; anything else is one item. */
@@ -54,19 +54,18 @@ export class CheckpointThread {
     this.#parts = new ConversationParts(versions, `${pathOf(thread)}/parts`);
   }
 
-  /** One checkpoint. @param withParentWrites also what was written to the one before */
-  async read(of: CheckpointOf, withParentWrites?: boolean): Promise<KeptCheckpoint | undefined> {
-    return await this.#use('readThread', { ...of, withParentWrites }, async () => {
+  /** One checkpoint. */
+  async read(of: CheckpointOf): Promise<KeptCheckpoint | undefined> {
+    return await this.#use('readThread', of, async () => {
       for await (const { version, stored } of this.#stored(of.namespace))
-        if (of.id === undefined || stored.id === of.id)
-          return await this.#kept(stored, version, withParentWrites);
+        if (of.id === undefined || stored.id === of.id) return await this.#kept(stored, version);
       return undefined;
     });
   }
 
   /** Checkpoints, in each namespace the newest first. */
-  async list(query: CheckpointQuery, withParentWrites?: boolean): Promise<KeptCheckpoint[]> {
-    return await this.#use('listThread', { ...query, withParentWrites }, async () => {
+  async list(query: CheckpointQuery): Promise<KeptCheckpoint[]> {
+    return await this.#use('listThread', query, async () => {
       const { namespace, id, before, filter = {}, limit = Infinity } = query;
       const found: KeptCheckpoint[] = [];
       const seen = new Set<string>();
@@ -77,8 +76,7 @@ export class CheckpointThread {
           if (seen.has(name) || (id !== undefined && stored.id !== id)) continue;
           seen.add(name);
           if (before !== undefined && stored.id >= before) continue;
-          if (hasFields(stored.metadata, filter))
-            found.push(await this.#kept(stored, version, withParentWrites));
+          if (hasFields(stored.metadata, filter)) found.push(await this.#kept(stored, version));
         }
       }
       return found;
@@ -99,7 +97,7 @@ export class CheckpointThread {
     const { run, actor: user } = this.#user;
     const actor = said(`Cannot keep thread ${this.thread}`, 'actor', user);
     return await this.#use('keepThread', { as, orForkAt }, async (attempt, step) => {
-      const by = { actor, ...(run && step !== undefined && { run: { ...run, step } }) };
+      const by = { actor, ...ofStep(run, step) };
       const last = changes.findLast(({ kind }) => kind === 'checkpoint');
       const id = last && { id: last.id };
       try {
@@ -130,7 +128,7 @@ export class CheckpointThread {
     const { run, actor: user } = this.#user;
     const actor = said(`Cannot delete thread ${this.thread}`, 'actor', user);
     await this.#use('deleteThread', {}, async (attempt, step) => {
-      const by = { actor, reason: 'delete', ...(run && step !== undefined && { run: { ...run, step } }) };
+      const by = { actor, reason: 'delete', ...ofStep(run, step) };
       for (const namespace of await this.#namespaces()) {
         const ids = new Set<string>();
         for await (const { stored } of this.#stored(namespace)) ids.add(stored.id);
@@ -224,8 +222,7 @@ export class CheckpointThread {
     return { type, ...(list && { list }), stored };
   }
 
-  async #kept(stored: Stored, version: number, withParentWrites?: boolean): Promise<KeptCheckpoint> {
-    const { namespace, id, parentId } = stored;
+  async #kept(stored: Stored, version: number): Promise<KeptCheckpoint> {
     const values = Object.entries(stored.values).map(async ([channel, { type, list, stored: items }]) => {
       const texts = (await this.#parts.load(items)) as string[];
       return [channel, { type, text: list ? `[${texts.join(',')}]` : texts[0]! }] as const;
@@ -233,16 +230,12 @@ export class CheckpointThread {
     return {
       ...stored,
       values: Object.fromEntries(await Promise.all(values)),
-      writes: await this.#writesOf(namespace, id),
-      ...(withParentWrites &&
-        parentId !== undefined && {
-          parentWrites: await this.#writesOf(namespace, parentId),
-        }),
+      writes: await this.#writesOf(stored),
       version,
     };
   }
 
-  async #writesOf(namespace: string, id: string): Promise<KeptWrite[]> {
+  async #writesOf({ namespace, id }: Stored): Promise<KeptWrite[]> {
     const all = new Map<string, KeptWrite>();
     // Newest first, so what comes later was earlier.
     for await (const { value } of this.#values(this.#writesPath(namespace, id))) {
@@ -312,10 +305,6 @@ function assertThread(thread: unknown): asserts thread is string {
 
 function pathOf(thread: string): string {
   return `threads/${segment(thread)}`;
-}
-
-function segment(name: string): string {
-  return encodeURIComponent(name).replaceAll('.', '%2E');
 }
 
 function hasFields({ type, text }: Encoded, filter: Record<string, unknown>): boolean {

@@ -55,8 +55,6 @@ export interface KeptCheckpoint {
   values: Record<string, Encoded>;
   /** In no order; of two by the same task with the same index from 0 on the first, else the last. */
   writes: KeptWrite[];
-  /** Those of the parent, if they were asked for. */
-  parentWrites?: KeptWrite[];
   /** Number of its version: the newest of its namespace has the highest. */
   version: number;
 }

@@ -3,7 +3,7 @@ import { ConcurrencyError, ConversationBusyError } from '../errors/index.ts';
 import { jsonContent } from './content.ts';
 import type { MemoryVersion } from './memory.ts';
 import { assertConversationId } from './memory-path.ts';
-import { said, type User } from './user.ts';
+import { ofStep, said, type User } from './user.ts';
 import type { Attempt, Draft, Versions } from './versions.ts';
 
 /** A run that holds a conversation. */
@@ -83,7 +83,7 @@ export class ConversationHolder {
   ): Promise<MemoryVersion | undefined> {
     const { run, actor } = this.#user;
     const who = said(`Cannot write ${this.#path}`, 'actor', actor);
-    const by = { actor: who, ...(run && step !== undefined && { run: { ...run, step } }) };
+    const by = { actor: who, ...ofStep(run, step) };
     return await this.#versions.write(this.#path, { ...draft, ...by }, attempt);
   }
 }

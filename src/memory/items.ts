@@ -5,7 +5,8 @@ import { jsonContent } from './content.ts';
 import type { StoredItems } from './conversation-blocks.ts';
 import { ConversationParts } from './conversation-parts.ts';
 import type { MemoryContent } from './memory.ts';
-import { said, type User } from './user.ts';
+import { segment } from './memory-path.ts';
+import { ofStep, said, type User } from './user.ts';
 import type { Versions } from './versions.ts';
 
 /** An item, with the number of the version that was read. */
@@ -81,7 +82,7 @@ export class MemoryItems {
     const actor = said(`Cannot write ${path}`, 'actor', user);
     const request = { sha256: value === null ? null : jsonSha(path, value) };
     return await this.#user.use({ what: 'putItem', path, request }, async (attempt, step) => {
-      const by = { actor, ...(run && step !== undefined && { run: { ...run, step } }) };
+      const by = { actor, ...ofStep(run, step) };
       for (;;) {
         const newest = await this.#newest(path);
         const version = newest?.version ?? 0;
@@ -139,9 +140,7 @@ export class MemoryItems {
 }
 
 function itemPath(namespace: readonly string[], key: string): string {
-  return [FOLDER, ...namespace, key]
-    .map((label) => encodeURIComponent(label).replaceAll('.', '%2E'))
-    .join('/');
+  return [FOLDER, ...namespace, key].map(segment).join('/');
 }
 
 function jsonSha(path: string, value: unknown): string {

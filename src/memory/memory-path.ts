@@ -33,6 +33,11 @@ export function forkId(id: string, hash: string): string {
   return `${id.replace(FORK, '')}~${hash.slice(0, 16)}`;
 }
 
+/** A name of anything as one part of a path. */
+export function segment(name: string): string {
+  return encodeURIComponent(name).replaceAll('.', '%2E');
+}
+
 function whyTooLong(id: string): string | undefined {
   const { length } = id.replace(FORK, '');
   return length > MAX_ID_CHARS ? `has ${length} characters; the limit is ${MAX_ID_CHARS}` : undefined;

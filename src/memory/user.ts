@@ -1,6 +1,6 @@
 /** Who uses memory, and what each use of it says. */
 import { DeclarationError } from '../errors/index.ts';
-import type { Attempt } from './versions.ts';
+import type { Attempt, Draft } from './versions.ts';
 
 const MAX_SAID_CHARS = 1_000;
 
@@ -26,6 +26,11 @@ export interface User {
    */
   goOnAfter?: ((use: Use, scope: string) => boolean) | undefined;
   use<T>(use: Use, act: (attempt: Attempt, step?: string) => Promise<T>): Promise<T>;
+}
+
+/** Which step of which run a write is of, if it is of one. */
+export function ofStep(run: User['run'], step: string | undefined): Pick<Draft, 'run'> {
+  return run && step !== undefined ? { run: { ...run, step } } : {};
 }
 
 /** What a write must say, checked. @throws DeclarationError */

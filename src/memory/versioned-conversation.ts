@@ -5,7 +5,7 @@ import type { Conversation, ConversationFork, ConversationState, ConversationWri
 import { apply, type Block, plan, type Snapshot } from './conversation-blocks.ts';
 import { ConversationParts, GROUP_BYTES, itemTexts } from './conversation-parts.ts';
 import { assertConversationId, forkId } from './memory-path.ts';
-import { said, type User } from './user.ts';
+import { ofStep, said, type User } from './user.ts';
 import type { Attempt, Draft, Versions } from './versions.ts';
 
 /** After so many writes what is there is kept as a whole, so that a read looks at no more of them. */
@@ -114,7 +114,7 @@ export class VersionedConversation<Item = unknown> implements Conversation<Item>
     const of = { why, ...(texts && { sha256: sha256(texts.join()) }), ...rest };
     const use = { what: 'writeConversation', path: this.#path, request: of };
     return await this.#user.use(use, async (attempt, step) => {
-      const reason = { actor, reason: why, ...(run && step !== undefined && { run: { ...run, step } }) };
+      const reason = { actor, reason: why, ...ofStep(run, step) };
       return await act(reason, attempt);
     });
   }

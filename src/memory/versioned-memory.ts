@@ -3,7 +3,7 @@ import { type Content, jsonContent, parseJson, textContent } from './content.ts'
 import type { Conversation } from './conversation.ts';
 import type { Memory, MemoryContent, MemoryVersion, MemoryWriteOptions } from './memory.ts';
 import { assertMemoryPath } from './memory-path.ts';
-import { said, type User } from './user.ts';
+import { ofStep, said, type User } from './user.ts';
 import { VersionedConversation } from './versioned-conversation.ts';
 import type { Versions } from './versions.ts';
 
@@ -128,7 +128,7 @@ export class VersionedMemory implements Memory {
         reason,
         expectedSha,
         ...(content && { content }),
-        ...(run && step !== undefined && { run: { ...run, step } }),
+        ...ofStep(run, step),
       };
       return await this.#versions.write(path, draft, attempt);
     });

@@ -284,6 +284,13 @@ scenario('a backend from scratch that nothing is known of', {
   },
 });
 
+scenario('a command that the model runs though it has no shell', {
+  script: oneByOne({ name: 'execute', arguments: { command: 'deploy' } }),
+  body: async (systemPrompt) => await runAgent('go', { model, systemPrompt }),
+  asOutside: true,
+  expectThat: (said) => expect(said).toContain('Error: Execution not available.'),
+});
+
 scenario('tools that are only named as those of Deep Agents', {
   script: callThenSay({ name: 'grep', arguments: { pattern: 'x' } }),
   body: async (systemPrompt) => {

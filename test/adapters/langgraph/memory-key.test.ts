@@ -90,6 +90,7 @@ describe('an agent with a memoryKey', () => {
       ['remembers', { key: 'ann', says: 'x', whenBusy: 'wait' }, 'DeclarationError'],
       ['remembers', { key: 'ann', says: 'x', whenBusy: 'append' }, 'UnsupportedError'],
       ['usesTwice', { key: 'ann' }, 'UnsupportedError'],
+      ['forksDeltas', { key: 'ann' }, 'UnsupportedError'],
     ] as const)
       await expect(run(stage, agent, input)).rejects.toMatchObject({ cause: { type } });
     expect(stage.provider.requests).toEqual([]);

@@ -213,6 +213,23 @@ describe('a graph with MemoryCheckpointSaver', () => {
     expect(await run(stage, 'nests', { thread: 'main' })).toEqual(['x', 'inner 1', 'x', 'inner 3']);
   });
 
+  test('writes what each of two invocations at once came to, whichever ends first after a kill', async () => {
+    const root = newRoot();
+    await using stage = await sceneWith(root);
+    // Both read, and one has written.
+    const first = await stage.spawn({ kill: { step: 3, when: 'after' } });
+    const handle = await stage.start('races', { thread: 'main' });
+    await first.ended;
+    await stage.spawn({ env: { TURNED: 'yes' } });
+    await handle.result();
+    const states = (await checkpointsIn(root, 'main')).map(({ checkpoint }) => checkpoint.channel_values);
+    expect(states.map(({ said }) => said)).toEqual([
+      ['first', 'done'],
+      ['last', 'done'],
+    ]);
+    expect(repeatedSteps(await chainOf(handle))).toEqual([]);
+  });
+
   test('must be told which thread', async () => {
     await using stage = await sceneWith(newRoot());
     await stage.spawn();
