@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { DeclarationError } from '../../src/errors/index.ts';
 import { askStep, insideRun, scopeKey } from '../../src/loop/ask.ts';
 import { currentPosition } from '../../src/loop/current-loop.ts';
-import { runBody } from '../langchain/tool-body.ts';
+import { runBody } from '../langchain/step-body.ts';
 import { keepContext } from '../keep-context.ts';
 import { patchMethod } from '../patch-method.ts';
 import { comparableArguments, plainResult, revivedResult, subjectOf } from './backend-values.ts';

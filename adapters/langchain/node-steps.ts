@@ -10,7 +10,7 @@ import { assertLimits } from '../../src/tools/retries-and-timeouts.ts';
 import { keepContext } from '../keep-context.ts';
 import { patchMethod } from '../patch-method.ts';
 import { comparableMessages } from './messages.ts';
-import { runBody } from './tool-body.ts';
+import { runBody } from './step-body.ts';
 import { recordedResult, revivedResult } from './tool-results.ts';
 
 /** A compiled graph of nodes, or of functions (`entrypoint`). */

@@ -16,8 +16,9 @@ import { keepContext } from '../keep-context.ts';
 import { patchMethod } from '../patch-method.ts';
 import { plainJson } from '../plain-json.ts';
 import { graphConfig } from './place.ts';
-import { runBody } from './tool-body.ts';
-import { recordedResult, revivedResult } from './tool-results.ts';
+import { runBody, runBodyAgain } from './step-body.ts';
+import { atItsEnd } from './tool-end.ts';
+import { isOwnRecord, recordedResult, revivedResult } from './tool-results.ts';
 
 interface CallConfig {
   toolCall?: { id?: string; name: string; args: unknown };
@@ -114,7 +115,7 @@ function instrumentTool(tool: StructuredTool): void {
       const input = plainJson(config.toolCall?.args ?? args);
       const inLoop = loopToolOf(this);
       if (!inLoop) return callTool({ name, readOnly, input, config, call: body });
-      const scope = scopeKey('tool', name, { arguments: input });
+      const scope = scopeKey('body', name, { arguments: input });
       return runInScope(scope, () => inLoop(async () => await body(config)));
     };
   });
@@ -134,24 +135,20 @@ function loopToolOf(tool: StructuredTool): LoopTool | undefined {
  */
 async function callTool(called: CalledTool): Promise<unknown> {
   const { name, input, config, call } = called;
-  const position = { ...currentPosition()!, scope: scopeKey('tool', name, { arguments: input }) };
+  const position = { ...currentPosition()!, scope: scopeKey('body', name, { arguments: input }) };
   const { resume = [], interruptCounter = -1 } = graphConfig()?.configurable?.__pregel_scratchpad ?? {};
   const given = resume.slice(interruptCounter + 1);
   for (let known = 0; ; known++) {
     const answers = given.slice(0, known);
     const request = { arguments: input, ...(known > 0 && { answers }) };
     const { answer, live } = await askCall(called, request, position);
-    const {
-      $langchain: kind,
-      value,
-      schema,
-    } = (answer ?? {}) as Partial<Recorded & { value: unknown; schema: object }>;
-    if (kind === 'interrupt') {
+    const own = isOwnRecord(answer) ? (answer as Recorded) : undefined;
+    if (own?.$langchain === 'interrupt') {
       if (live) return await live;
-      if (known === given.length) interruptAgain(value, schema);
-    } else if (kind === 'graph') {
-      const body = async () => await call(config);
-      return await (live ?? runBody({ position, beforeGraph: async () => {} }, body));
+      if (known === given.length) interruptAgain(own.value, own.schema as object | undefined);
+    } else if (own?.$langchain === 'graph') {
+      const body = async () => await (live ?? runBodyAgain(position, async () => await call(config)));
+      return await atItsEnd({ name, position, state: stateOf(config) }, body);
     } else {
       // LangGraph counts which of its answers were taken.
       if (!live) for (let taken = 0; taken < known; taken++) interrupt(null);

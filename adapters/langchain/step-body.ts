@@ -1,4 +1,7 @@
-/** The body of a framework's tool is one step, unless it runs a graph: from there on it is made of steps. Of a node and a backend it is one. */
+/**
+ * The bodies of steps that are a framework's code: of tools, nodes and backends. What they call is part of the step, but for
+ * graphs that a tool runs: from the first one on it is made of steps.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type LoopPosition, runAt, runOutside } from '../../src/loop/current-loop.ts';
 
@@ -11,12 +14,19 @@ interface Body {
 
 const running = new AsyncLocalStorage<Body | undefined>();
 
-/** Runs a tool's body: what it calls are plain calls, but for graphs. */
+/** Runs the body of a step: what it calls are plain calls, but for graphs. */
 export function runBody<T>(body: Body, call: () => T): T {
   return running.run(body, () => runOutside(call));
 }
 
-/** The body of a tool that the running code is in. */
+/** Runs a body again that is made of steps: graphs have their answers, and whatever else it calls is a step now. */
+export function runBodyAgain<T>(position: LoopPosition, call: () => T): T {
+  // In a scope of its own: what its graphs ask is to have the same keys as when these were plain calls.
+  const again = { ...position, scope: `${position.scope}/again` };
+  return running.run({ position, beforeGraph: async () => {} }, () => runAt(again, call));
+}
+
+/** The body that the running code is in. */
 export function currentBody(): Body | undefined {
   return running.getStore();
 }
