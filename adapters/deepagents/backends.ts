@@ -112,7 +112,7 @@ async function askBackend(backend: Backend, method: string, args: unknown[], cal
       // Whatever else was under way when its worker vanished can be done again, or shows whether it was done.
       ...(method === 'execute' && { options: { onUncertain: 'fail' as const } }),
       closure: keepContext(async (_signal, again) => {
-        const once = async () => await runBody({ position }, async () => await call(...args));
+        const once = async () => await runBody(position, async () => await call(...args));
         return { value: plainResult(await (again ? changeAgain(backend, method, args, once) : once())) };
       }),
     });

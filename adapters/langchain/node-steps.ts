@@ -97,7 +97,7 @@ async function takeNode(
   const position = { ...currentPosition()!, scope: scopeKey('body', name, request) };
   const code = keepContext(async () => {
     try {
-      return await recordedResult(await runBody({ position }, call), input);
+      return await recordedResult(await runBody(position, call), input);
     } catch (error) {
       if (!isGraphBubbleUp(error)) throw error;
       throw new UnsupportedError(

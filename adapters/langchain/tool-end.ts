@@ -44,7 +44,10 @@ export async function atItsEnd(
   const isOver = before !== undefined && run >= before.run;
   if (isOver) loop.passOver(before.steps);
   const value = isOver ? before : { ...(await endOf(body, state)), run, steps: loop.recordedWithin(scope) };
-  own.end ??= await runAt(position, async () => await askStep<End>({ ...step, closure: async () => ({ value }) }));
+  own.end ??= await runAt(
+    position,
+    async () => await askStep<End>({ ...step, closure: async () => ({ value }) }),
+  );
   const { result, failure } = own.end;
   if (failure) throw fromStepFailure(failure);
   return await revivedResult(result, state);
