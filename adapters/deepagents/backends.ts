@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { DeclarationError } from '../../src/errors/index.ts';
 import { askStep, insideRun, scopeKey } from '../../src/loop/ask.ts';
 import { currentPosition } from '../../src/loop/current-loop.ts';
-import { runBody } from '../langchain/tool-body.ts';
+import { runBody } from '../langchain/step-body.ts';
 import { keepContext } from '../keep-context.ts';
 import { patchMethod } from '../patch-method.ts';
 import { comparableArguments, plainResult, revivedResult, subjectOf } from './backend-values.ts';
@@ -112,7 +112,7 @@ async function askBackend(backend: Backend, method: string, args: unknown[], cal
       // Whatever else was under way when its worker vanished can be done again, or shows whether it was done.
       ...(method === 'execute' && { options: { onUncertain: 'fail' as const } }),
       closure: keepContext(async (_signal, again) => {
-        const once = async () => await runBody({ position }, async () => await call(...args));
+        const once = async () => await runBody(position, async () => await call(...args));
         return { value: plainResult(await (again ? changeAgain(backend, method, args, once) : once())) };
       }),
     });

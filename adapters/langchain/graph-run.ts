@@ -13,7 +13,7 @@ import { graphConfig, type GraphConfig } from './place.ts';
 import { MemoryCheckpointSaver } from './saver.ts';
 import { withStableIds } from './stable-ids.ts';
 import { ThreadRun } from './thread-run.ts';
-import { graphInBody } from './tool-body.ts';
+import { graphInBody } from './step-body.ts';
 
 /** A compiled graph, as far as its runs must know it. */
 interface Graph {

@@ -17,7 +17,7 @@ import { storeInRun, storeInStep } from '../../src/memory/run-memory.ts';
 import { patchMethod } from '../patch-method.ts';
 import { plainJson } from '../plain-json.ts';
 import { hasFields, matches } from './item-filters.ts';
-import { currentBody } from './tool-body.ts';
+import { currentBody } from './step-body.ts';
 
 /** Where items are kept. */
 export interface MemoryItemStoreOptions {

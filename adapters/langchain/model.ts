@@ -13,6 +13,7 @@ import { plainJson } from '../plain-json.ts';
 import { askedOfTurn } from './asked-of-turn.ts';
 import { wholeAnswerEvents } from './model-events.ts';
 import { messageChunk, type RecordedMessage, recordedMessage, revivedMessage } from './messages.ts';
+import { answeredBefore, askFromBody, asksSteps, callInBody, inToolBody, noteAnswer } from './step-body.ts';
 import { maxOutputTokens, type Model, modelName, type Options, requestOfTurn } from './turn-request.ts';
 
 interface RunManager {
@@ -38,7 +39,7 @@ export function instrumentModels(base: object): boolean {
   const calls = ['_generateUncached', '_streamIterator', 'streamEvents'].map((name) =>
     patchMethod(base, name, (original) => {
       return function (this: object, ...args) {
-        if (insideRun()) instrumentModel(this as Model, base as Model);
+        if (insideRun() || inToolBody()) instrumentModel(this as Model, base as Model);
         return original.apply(this, args);
       };
     }),
@@ -47,7 +48,7 @@ export function instrumentModels(base: object): boolean {
   const cached = patchMethod(base, '_generateCached', (original) => {
     return function (this: object, asked: object) {
       const none = { lookup: async () => null };
-      return original.call(this, insideRun() ? { ...asked, cache: none } : asked);
+      return original.call(this, asksSteps() ? { ...asked, cache: none } : asked);
     };
   });
   return cached && calls.every(Boolean);
@@ -64,7 +65,12 @@ function instrumentModel(model: Model, base: Model): void {
   patchMethod(model, '_generate', (generate) => {
     return async function (this: Model, messages: BaseMessage[], options: Options, manager?: RunManager) {
       const call = (own: Options) => generate.call(this, messages, own, manager) as Promise<ChatResult>;
-      if (!insideRun()) return await call(options);
+      if (!asksSteps())
+        return await callInBody(
+          () => turnOf(this, messages, options),
+          async () => await call(options),
+          recorded,
+        );
       const { value } = await takeTurn(this, messages, options, call);
       const generations = value.generations.map(({ message, ...rest }) => ({
         ...rest,
@@ -77,7 +83,7 @@ function instrumentModel(model: Model, base: Model): void {
   if (model._streamChatModelEvents !== base._streamChatModelEvents)
     patchMethod(model, '_streamChatModelEvents', (events) => {
       return function (this: Model, ...args) {
-        return insideRun() ? wholeAnswerEvents(this, base, args) : events.apply(this, args);
+        return asksSteps() ? wholeAnswerEvents(this, base, args) : events.apply(this, args);
       };
     });
 }
@@ -91,13 +97,16 @@ function instrumentStream(model: Model): void {
     return function (this: Model, messages: BaseMessage[], options: Options, manager?: RunManager) {
       const live = (own: Options) =>
         stream.call(this, messages, own, manager) as AsyncIterable<ChatGenerationChunk>;
-      if (!insideRun()) return live(options);
+      if (!asksSteps()) {
+        const note = (whole: ChatResult) => noteAnswer(turnOf(this, messages, options), recorded(whole));
+        return inToolBody() ? noted(live(options), note) : live(options);
+      }
       const turn = async () =>
         await takeTurn(this, messages, options, async (own) => {
-          let whole: ChatGenerationChunk | undefined;
-          for await (const chunk of live(own)) whole = whole ? whole.concat(chunk) : chunk;
+          let whole: ChatResult | undefined;
+          for await (const _ of noted(live(own), (result) => (whole = result)));
           if (!whole) throw new Error('The stream ended before the answer was complete.');
-          return { generations: [whole] };
+          return whole;
         });
       return (async function* () {
         const { value, isLive } = await turn();
@@ -116,6 +125,27 @@ function instrumentStream(model: Model): void {
   });
 }
 
+/** A stream as it is; once it has ended, the whole answer is noted. */
+async function* noted(
+  stream: AsyncIterable<ChatGenerationChunk>,
+  note: (result: ChatResult) => void,
+): AsyncGenerator<ChatGenerationChunk> {
+  let whole: ChatGenerationChunk | undefined;
+  for await (const chunk of stream) {
+    whole = whole ? whole.concat(chunk) : chunk;
+    yield chunk;
+  }
+  if (whole) note({ generations: [whole] });
+}
+
+function turnOf(model: Model, messages: readonly BaseMessage[], options: Options) {
+  return {
+    kind: 'turn' as const,
+    name: modelName(model, options),
+    request: requestOfTurn(model, messages, options),
+  };
+}
+
 async function takeTurn(
   model: Model,
   messages: readonly BaseMessage[],
@@ -124,11 +154,12 @@ async function takeTurn(
 ): Promise<{ value: RecordedResult; isLive: boolean }> {
   const { signal: given } = options;
   let isLive = false;
-  try {
-    const value = await askStep<RecordedResult>({
-      kind: 'turn',
-      name: modelName(model, options),
-      request: requestOfTurn(model, messages, options),
+  const asked = turnOf(model, messages, options);
+  const before = answeredBefore(asked);
+  if (before) return { value: before.answer as RecordedResult, isLive };
+  const ask = async () =>
+    await askStep<RecordedResult>({
+      ...asked,
       maxOutputTokens: maxOutputTokens(model, options),
       about: askedOfTurn(messages),
       closure: keepContext(async (signal) => {
@@ -145,7 +176,8 @@ async function takeTurn(
         }
       }),
     });
-    return { value, isLive };
+  try {
+    return { value: await askFromBody(ask), isLive };
   } catch (error) {
     throw ofItsClass(error);
   }

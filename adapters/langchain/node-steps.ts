@@ -10,7 +10,7 @@ import { assertLimits } from '../../src/tools/retries-and-timeouts.ts';
 import { keepContext } from '../keep-context.ts';
 import { patchMethod } from '../patch-method.ts';
 import { comparableMessages } from './messages.ts';
-import { runBody } from './tool-body.ts';
+import { runBody } from './step-body.ts';
 import { recordedResult, revivedResult } from './tool-results.ts';
 
 /** A compiled graph of nodes, or of functions (`entrypoint`). */
@@ -100,7 +100,7 @@ async function takeNode(
   const code = keepContext(async (signal: AbortSignal) => {
     const own = { ...config, signal: config.signal ? AbortSignal.any([signal, config.signal]) : signal };
     try {
-      return await recordedResult(await runBody({ position }, async () => await call(own)), input);
+      return await recordedResult(await runBody(position, async () => await call(own)), input);
     } catch (error) {
       if (!isGraphBubbleUp(error)) throw error;
       throw new UnsupportedError(

@@ -16,8 +16,18 @@ import { keepContext } from '../keep-context.ts';
 import { patchMethod } from '../patch-method.ts';
 import { plainJson } from '../plain-json.ts';
 import { graphConfig } from './place.ts';
-import { runBody } from './tool-body.ts';
-import { recordedResult, revivedResult } from './tool-results.ts';
+import {
+  answeredBefore,
+  type AnswerBefore,
+  askFromBody,
+  asksSteps,
+  callInBody,
+  inToolBody,
+  runToolBody,
+  runToolBodyAgain,
+} from './step-body.ts';
+import { atItsEnd } from './tool-end.ts';
+import { isOwnRecord, recordedResult, revivedResult } from './tool-results.ts';
 
 interface CallConfig {
   toolCall?: { id?: string; name: string; args: unknown };
@@ -38,8 +48,8 @@ interface CalledTool {
 /** What is recorded of a call that did not just end. */
 type Recorded =
   | { $langchain: 'interrupt'; value: unknown; schema?: unknown }
-  /** It runs a graph, so it is made of steps. */
-  | { $langchain: 'graph' };
+  /** It runs a graph, so it is made of steps; and what it asked before. */
+  | { $langchain: 'graph'; before: AnswerBefore[] };
 
 const converted = new WeakMap<object, DynamicStructuredTool>();
 const ours = new WeakSet<object>();
@@ -96,7 +106,7 @@ function convert(tool: Tool<any, any, any>): DynamicStructuredTool {
 export function instrumentTools(base: object): boolean {
   return patchMethod(base, 'call', (original) => {
     return function (this: StructuredTool, ...args) {
-      if (insideRun()) instrumentTool(this);
+      if (insideRun() || inToolBody()) instrumentTool(this);
       return original.apply(this, args);
     };
   });
@@ -107,14 +117,22 @@ function instrumentTool(tool: StructuredTool): void {
   patchMethod(tool, '_call', (call) => {
     return function (this: StructuredTool, args: unknown, manager: unknown, config: CallConfig = {}) {
       const body: Call = (own) => call.call(this, args, manager, own);
-      if (!insideRun() || ours.has(this)) return body(config);
+      if (ours.has(this) || !(insideRun() || inToolBody())) return body(config);
       const { name, metadata } = this;
+      const inputOf = () => plainJson(config.toolCall?.args ?? args);
+      if (!asksSteps())
+        return callInBody(
+          () => ({ kind: 'tool', name, request: { arguments: inputOf() } }),
+          async () => await body(config),
+          async (result) => (isAsyncIterable(result) ? undefined : recordedResult(result, stateOf(config))),
+        );
       const { annotations } = (metadata ?? {}) as { annotations?: { readOnlyHint?: boolean } };
       const readOnly = annotations?.readOnlyHint === true;
-      const input = plainJson(config.toolCall?.args ?? args);
+      const input = inputOf();
       const inLoop = loopToolOf(this);
-      if (!inLoop) return callTool({ name, readOnly, input, config, call: body });
-      const scope = scopeKey('tool', name, { arguments: input });
+      if (!inLoop) return callFromBody({ name, readOnly, input, config, call: body });
+      if (!insideRun()) return body(config);
+      const scope = scopeKey('body', name, { arguments: input });
       return runInScope(scope, () => inLoop(async () => await body(config)));
     };
   });
@@ -128,30 +146,39 @@ function loopToolOf(tool: StructuredTool): LoopTool | undefined {
   return undefined;
 }
 
+/** A call whose answer the body that makes it may have had before it was made of steps. */
+async function callFromBody(called: CalledTool): Promise<unknown> {
+  const { name, input, config } = called;
+  const before = answeredBefore({ kind: 'tool', name, request: { arguments: input } });
+  if (before) return await revivedResult(before.answer, stateOf(config));
+  return await askFromBody(async () => await callTool(called));
+}
+
+function isAsyncIterable(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}
+
 /**
  * A tool that asks people interrupts the graph, which runs it again once it has the answer: that is another step, which
  * goes on from there.
  */
 async function callTool(called: CalledTool): Promise<unknown> {
   const { name, input, config, call } = called;
-  const position = { ...currentPosition()!, scope: scopeKey('tool', name, { arguments: input }) };
+  const position = { ...currentPosition()!, scope: scopeKey('body', name, { arguments: input }) };
   const { resume = [], interruptCounter = -1 } = graphConfig()?.configurable?.__pregel_scratchpad ?? {};
   const given = resume.slice(interruptCounter + 1);
   for (let known = 0; ; known++) {
     const answers = given.slice(0, known);
     const request = { arguments: input, ...(known > 0 && { answers }) };
     const { answer, live } = await askCall(called, request, position);
-    const {
-      $langchain: kind,
-      value,
-      schema,
-    } = (answer ?? {}) as Partial<Recorded & { value: unknown; schema: object }>;
-    if (kind === 'interrupt') {
+    const own = isOwnRecord(answer) ? (answer as Recorded) : undefined;
+    if (own?.$langchain === 'interrupt') {
       if (live) return await live;
-      if (known === given.length) interruptAgain(value, schema);
-    } else if (kind === 'graph') {
-      const body = async () => await call(config);
-      return await (live ?? runBody({ position, beforeGraph: async () => {} }, body));
+      if (known === given.length) interruptAgain(own.value, own.schema as object | undefined);
+    } else if (own?.$langchain === 'graph') {
+      const again = async () => await runToolBodyAgain(position, own.before, async () => await call(config));
+      const body = async () => await (live ?? again());
+      return await atItsEnd({ name, position, state: stateOf(config) }, body);
     } else {
       // LangGraph counts which of its answers were taken.
       if (!live) for (let taken = 0; taken < known; taken++) interrupt(null);
@@ -176,12 +203,12 @@ async function askCall(
     ...(readOnly && { readOnly }),
     closure: keepContext(async (signal) => {
       const runsGraph = Promise.withResolvers<{ value: Recorded }>();
-      const beforeGraph = async () => {
-        runsGraph.resolve({ value: { $langchain: 'graph' } });
+      const beforeGraph = async (before: AnswerBefore[]) => {
+        runsGraph.resolve({ value: { $langchain: 'graph', before } });
         await asked.promise;
       };
       const own = { ...config, signal: config.signal ? AbortSignal.any([signal, config.signal]) : signal };
-      live = runBody({ position, beforeGraph }, async () => await call(own));
+      live = runToolBody(position, beforeGraph, async () => await call(own));
       return await Promise.race([live.then(outcomeWith(stateOf(config)), bubbled), runsGraph.promise]);
     }),
   });

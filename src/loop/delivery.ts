@@ -184,6 +184,26 @@ export class Delivery {
     return true;
   }
 
+  /** Whether the loop has had its record. */
+  has(key: string): boolean {
+    return this.#indexOf.has(key);
+  }
+
+  /** An answer that was not delivered yet. */
+  answerTo(key: string): unknown {
+    return this.#queue.find((record) => record.key === key)?.value;
+  }
+
+  /** The loop need not ask for these, in whatever order they were recorded. */
+  passOverKeys(keys: readonly string[]): void {
+    const passed = new Set(keys.filter((key) => !this.#options.isAsked(key)));
+    const left = this.#queue.splice(0);
+    for (const record of left) {
+      if (passed.has(record.key)) this.#passedOver.set(record.key, record);
+      else this.#queue.push(record);
+    }
+  }
+
   /** Takes the records after the first `from`. Answers why not, if this loop is not where the run is. */
   take(from: number, records: readonly Delivered[]): string | undefined {
     if (from > this.#log.length) return 'behind';

@@ -71,6 +71,8 @@ export class Loop {
   readonly #source: LoopSource;
   readonly #asked = new Map<string, Asked>();
   readonly #occurrences = new Map<string, number>();
+  /** Keys of what was asked in each scope, and of the scopes in it. */
+  readonly #within = new Map<string, Set<string>>();
   readonly #delivery: Delivery;
   /** The last step of which the run has heard, as it last said: less than before, if a task was lost in which it had. */
   #seen = 0;
@@ -145,6 +147,7 @@ export class Loop {
       kind === 'turn'
         ? this.#delivery.turnKeyFor(asked, name)
         : this.#delivery.keyFor(asked, readOnly === true);
+    this.#noteWithin(scope, key);
     const step: Step = {
       no: 0,
       key,
@@ -189,7 +192,32 @@ export class Loop {
     const print = fingerprint(step);
     const occurrence = (this.#occurrences.get(print) ?? 0) + 1;
     this.#occurrences.set(print, occurrence);
-    return occurrence === 1 ? print : `${print}.${occurrence}`;
+    const key = occurrence === 1 ? print : `${print}.${occurrence}`;
+    this.#noteWithin(step.scope, key);
+    return key;
+  }
+
+  /** A scope may have parts, which are named after a slash. */
+  #noteWithin(scope: string, key: string): void {
+    const [whole] = scope.split('/') as [string];
+    if (whole !== '') this.#within.set(whole, (this.#within.get(whole) ?? new Set()).add(key));
+  }
+
+  /** Keys of all that was asked in a scope, and in scopes within it, and has a record. */
+  recordedWithin(scope: string): string[] {
+    const own = [...(this.#within.get(scope) ?? [])];
+    return own.flatMap((key) => [...(this.#delivery.has(key) ? [key] : []), ...this.recordedWithin(key)]);
+  }
+
+  /** The recorded answer to a step that was not asked yet. */
+  answerBefore(step: Fingerprinted): unknown {
+    const print = fingerprint(step);
+    return this.#occurrences.has(print) ? undefined : this.#delivery.answerTo(print);
+  }
+
+  /** Nobody will ask for these: what they were asked for is done. */
+  passOver(keys: readonly string[]): void {
+    this.#delivery.passOverKeys(keys);
   }
 
   /** Goes on after a step that an earlier loop had the answer to; what was recorded before it was its own work. */
