@@ -16,6 +16,7 @@ import type { MemoryStore } from '../../src/memory/memory-store.ts';
 import { storeInRun, storeInStep } from '../../src/memory/run-memory.ts';
 import { patchMethod } from '../patch-method.ts';
 import { plainJson } from '../plain-json.ts';
+import { isInMemoryStore, useInLoop } from './in-memory-store.ts';
 import { hasFields, matches } from './item-filters.ts';
 import { currentBody } from './step-body.ts';
 
@@ -174,7 +175,8 @@ export function instrumentBatches(base: object): boolean {
   return patchMethod(base, 'enqueueOperation', (original) => {
     return function (this: { store: unknown }, operation: never) {
       const { store: own } = this;
-      return own instanceof MemoryItemStore ? own.only(operation) : original.call(this, operation);
+      if (own instanceof MemoryItemStore) return own.only(operation);
+      return (isInMemoryStore(own) && useInLoop(own, operation)) || original.call(this, operation);
     };
   });
 }

@@ -81,24 +81,6 @@ scenario('a node that is tried again, with another answer', {
   expectThat: (live) => expect(live).toEqual(['answer 2']),
 });
 
-scenario('states of a saver of its own: by thread, changed by the code of the run, and of no thread at all', {
-  script: () => undefined,
-  body: async () => {
-    const graph = new StateGraph(Said)
-      .addNode('n', ({ said }) => ({ said: [`after ${said.length}`] }))
-      .addEdge(START, 'n')
-      .compile({ checkpointer: new MemorySaver() });
-    const config = { configurable: { thread_id: 't' } };
-    await graph.invoke({ said: ['a'] }, config);
-    await graph.bulkUpdateState(config, [{ updates: [{ values: { said: ['changed'] }, asNode: 'n' }] }]);
-    const { said } = await graph.invoke({ said: ['b'] }, config);
-    return [said, await graph.invoke({ said: ['c'] }).catch((error: Error) => error.name)];
-  },
-  turns: 0,
-  asOutside: true,
-  expectThat: (live) => expect(live[0]).toEqual(['a', 'after 1', 'changed', 'b', 'after 4']),
-});
-
 scenario('what a graph streams', {
   script: ({ messages }) => ({ text: `answer to ${messages.at(-1)!.text}` }),
   body: async (prompt) => {
