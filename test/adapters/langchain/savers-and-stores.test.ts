@@ -49,14 +49,11 @@ scenario(
         .addEdge(START, 'n')
         .compile({ store: shared });
       const { said } = await graph.invoke({});
-      const keep = tool(
-        async (_, config: LangGraphRunnableConfig) => void (await config.store!.put(['t'], 'k', {})),
-        {
-          name: 'keep',
-          description: 'Keeps.',
-          schema: z.object({}),
-        },
-      );
+      const keep = tool(async (_, { store }: LangGraphRunnableConfig) => await store!.put(['t'], 'k', {}), {
+        name: 'keep',
+        description: 'Keeps.',
+        schema: z.object({}),
+      });
       const agent = createAgent({ model: 'openai:gpt-4.1-mini', systemPrompt, tools: [keep], store: shared });
       const { messages } = await agent.invoke({ messages: [{ role: 'user', content: 'Go' }] });
       return [said, (await graph.invoke({})).said, messages.at(-1)!.text, await shared.search([])];
