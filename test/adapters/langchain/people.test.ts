@@ -271,7 +271,7 @@ test('a tool that asks a model before its graph asks people is told the same pla
         { name: 'carry_out', description: 'Plans and does.', schema: z.object({}) },
       );
       const outer = new StateGraph(MessagesAnnotation)
-        .addNode('calls', async () => ({ messages: [String(await carryOut.invoke({}))] }))
+        .addNode('calls', async () => ({ messages: [await carryOut.invoke({})] }))
         .addNode('more', () => ({ messages: [`then ${String(interrupt('More?'))}`] }))
         .addEdge(START, 'calls')
         .addEdge('calls', 'more')
