@@ -1,4 +1,5 @@
 /** What an example has around it: a server, a worker, a client, and a scripted model where there is no key. */
+import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
@@ -27,7 +28,11 @@ export function say(who: string, text: string): void {
 export async function prompt(question: string, byItself: string): Promise<string> {
   if (process.argv.includes('--yes')) return byItself;
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const said = await terminal.question(`${question} `);
+  const nobody = once(terminal, 'close').then(() => {
+    throw new Error('Nobody is at the terminal. Use --yes to have it decided by itself.');
+  });
+  const said = await Promise.race([terminal.question(`${question} `), nobody]);
+  nobody.catch(() => {});
   terminal.close();
   return said;
 }

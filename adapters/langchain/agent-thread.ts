@@ -88,7 +88,7 @@ export async function inThread<T>(
 function assertThread(agent: object, whenBusy: string, conversation: string): void {
   if (!insideRun())
     throw new DeclarationError(
-      'Cannot use "memoryKey" outside a run, or in the body of a tool or step. Use an agent with a MemoryCheckpointSaver of temporal-agents/langgraph.',
+      'Cannot use "memoryKey" outside a run, or in the body of a tool or step. Start the agent by client.workflow.start(agent, …); code without a run has the same thread by new MemoryCheckpointSaver({ memoryKey, store: new MemoryStore(new FileStore(folder)) }).',
     );
   if (whenBusy === 'append')
     throw new UnsupportedError(

@@ -237,7 +237,7 @@ function ofLoop(graph: Graph, given: object): MemorySaver {
   if (lent.has(given)) return given as MemorySaver;
   if (given.constructor.name !== 'MemorySaver' && given.constructor.name !== 'InMemorySaver')
     throw new UnsupportedError(
-      `Cannot run graph ${graph.name ?? ''} with its checkpointer: a run has its own records, which another store knows nothing of. Compile it without one, with a MemorySaver, or with MemoryCheckpointSaver of temporal-agents/langgraph.`,
+      `Cannot run ${graph.name ? `graph ${graph.name}` : 'a graph'} with its checkpointer: a run has its own records, which another store knows nothing of. Compile it without one, with a MemorySaver, or with MemoryCheckpointSaver of temporal-agents/langgraph.`,
     );
   const { loop } = currentPosition()!;
   const mine = savers.get(loop) ?? new WeakMap<object, MemorySaver>();

@@ -145,7 +145,7 @@ export class MemoryItemStore extends BaseStore {
     }
     if (this.#store) return this.#store.itemsOf(this.memoryKey, this.#store.user());
     throw new DeclarationError(
-      'Cannot use this store outside a run, or in the body of a step: pass { store: new MemoryStore(blobs) }, with the blobs that the worker has.',
+      'Cannot use this store outside a run, or in the body of a step: pass { store: new MemoryStore(new FileStore(folder)) }, or another store over the blobs that the worker has.',
     );
   }
 }

@@ -3,6 +3,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { isBaseMessage } from '@langchain/core/messages';
 import { isGraphBubbleUp } from '@langchain/langgraph';
 import { DeclarationError, UnsupportedError } from '../../src/errors/index.ts';
+import { assertKnownOptions } from '../../src/known-options.ts';
 import { insideRun, scopeKey } from '../../src/loop/ask.ts';
 import { currentPosition } from '../../src/loop/current-loop.ts';
 import { askForCode, type StepCallOptions } from '../../src/step.ts';
@@ -30,6 +31,7 @@ interface NodeConfig {
 
 /** By the nodes of their graph: `withConfig` gives another graph with the same. */
 const declared = new WeakMap<object, ReadonlyMap<string, StepCallOptions>>();
+const STEP_OPTIONS = new Set(['retries', 'timeout']);
 const running = new AsyncLocalStorage<Partial<Graph>>();
 
 /**
@@ -55,6 +57,7 @@ export function nodesAsSteps<G extends object>(
   const isEntrypoint = Object.keys(nodes).length === 1 && functions.length === 1;
   for (const [name, options] of entries) {
     const cannot = `Cannot make node ${name} of ${graphName} a step`;
+    assertKnownOptions(options, STEP_OPTIONS, cannot);
     assertLimits(options, ['timeout'], cannot);
     if (isEntrypoint) continue;
     if (!nodes[name]) throw new DeclarationError(`${cannot}: there is no such node.`);

@@ -157,7 +157,7 @@ export class MemoryCheckpointSaver extends BaseCheckpointSaver {
     if (currentPosition()) return storeInRun(this.memoryKey);
     if (this.#store) return { store: this.#store, user: this.#store.user() };
     throw new DeclarationError(
-      'Cannot use this checkpointer outside a run: pass { store: new MemoryStore(blobs) }, with the blobs that the worker has.',
+      'Cannot use this checkpointer outside a run: pass { store: new MemoryStore(new FileStore(folder)) }, or another store over the blobs that the worker has.',
     );
   }
 }

@@ -44,5 +44,7 @@ export function scopeKey(kind: string, name: string, request: unknown): string {
   const position = currentPosition();
   if (!position) return '';
   const { loop, scope } = position;
-  return oncePerPlace(position, { kind, name, request }, () => loop.keyOf({ kind, name, request, scope }));
+  return oncePerPlace(position, { kind, name, request }, () =>
+    loop.keys.next({ kind, name, request, scope }),
+  );
 }

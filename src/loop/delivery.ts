@@ -177,7 +177,7 @@ export class Delivery {
   }
 
   /** The loop goes on after the step of this key, if it has a record, and asks for nothing that was recorded before it. */
-  passOver(key: string): boolean {
+  passOver(key: string | undefined): boolean {
     const until = this.#queue.findIndex((record) => record.key === key);
     if (until < 0) return false;
     for (const record of this.#queue.splice(0, until)) this.#passedOver.set(record.key, record);
@@ -190,7 +190,7 @@ export class Delivery {
   }
 
   /** An answer that was not delivered yet. */
-  answerTo(key: string): unknown {
+  answerTo(key: string | undefined): unknown {
     return this.#queue.find((record) => record.key === key)?.value;
   }
 

@@ -10,7 +10,8 @@ import { countLost } from './count-lost.ts';
 import { currentPosition, runAtTop } from './current-loop.ts';
 import { type Delivered, Delivery } from './delivery.ts';
 import type { RunStorage } from '../blobs/run-storage.ts';
-import { digest, fieldHashes, fingerprint, type Fingerprinted } from './fingerprint.ts';
+import { digest, fieldHashes, type Fingerprinted } from './fingerprint.ts';
+import { Keys } from './keys.ts';
 import { assertFits, assertRecordable } from './recordable.ts';
 import { startOfText } from '../records/run-report.ts';
 import type { Closure, StepRequest } from './step-request.ts';
@@ -70,9 +71,7 @@ export class Loop {
   waiting = 0;
   readonly #source: LoopSource;
   readonly #asked = new Map<string, Asked>();
-  readonly #occurrences = new Map<string, number>();
-  /** Keys of what was asked in each scope, and of the scopes in it. */
-  readonly #within = new Map<string, Set<string>>();
+  readonly keys = new Keys();
   readonly #delivery: Delivery;
   /** The last step of which the run has heard, as it last said: less than before, if a task was lost in which it had. */
   #seen = 0;
@@ -142,12 +141,12 @@ export class Loop {
     const { closure, onEdited, about } = request;
     assertRecordable(input, `The input of ${kind} ${name}`);
     assertFits(input, `The input of ${kind} ${name}`, this.#source.storage.maxPayloadBytes);
-    const asked = this.keyOf({ kind, name, request: request.request, scope });
+    const asked = this.keys.next({ kind, name, request: request.request, scope });
     const key =
       kind === 'turn'
         ? this.#delivery.turnKeyFor(asked, name)
         : this.#delivery.keyFor(asked, readOnly === true);
-    this.#noteWithin(scope, key);
+    this.keys.note(scope, key);
     const step: Step = {
       no: 0,
       key,
@@ -187,44 +186,24 @@ export class Loop {
     return (await promise) as T;
   }
 
-  /** The key of a request: its fingerprint, and its occurrence among equal ones in the same scope. */
-  keyOf(step: { kind: string; name: string; request: unknown; scope: string }): string {
-    const print = fingerprint(step);
-    const occurrence = (this.#occurrences.get(print) ?? 0) + 1;
-    this.#occurrences.set(print, occurrence);
-    const key = occurrence === 1 ? print : `${print}.${occurrence}`;
-    this.#noteWithin(step.scope, key);
-    return key;
-  }
-
-  /** A scope may have parts, which are named after a slash. */
-  #noteWithin(scope: string, key: string): void {
-    const [whole] = scope.split('/') as [string];
-    if (whole !== '') this.#within.set(whole, (this.#within.get(whole) ?? new Set()).add(key));
+  /** Goes on after a step that an earlier loop had the answer to; what was recorded before it was its own work. */
+  goOnAfter(step: Fingerprinted): boolean {
+    return this.#asked.size === 0 && this.#delivery.passOver(this.keys.first(step));
   }
 
   /** Keys of all that was asked in a scope, and in scopes within it, and has a record. */
   recordedWithin(scope: string): string[] {
-    const own = [...(this.#within.get(scope) ?? [])];
-    return own.flatMap((key) => [...(this.#delivery.has(key) ? [key] : []), ...this.recordedWithin(key)]);
+    return this.keys.within(scope).filter((key) => this.#delivery.has(key));
   }
 
-  /** The recorded answer to a step that was not asked yet. */
+  /** The recorded answer to a step that was not asked yet, nor any like it. */
   answerBefore(step: Fingerprinted): unknown {
-    const print = fingerprint(step);
-    return this.#occurrences.has(print) ? undefined : this.#delivery.answerTo(print);
+    return this.#delivery.answerTo(this.keys.first(step));
   }
 
   /** Nobody will ask for these: what they were asked for is done. */
   passOver(keys: readonly string[]): void {
     this.#delivery.passOverKeys(keys);
-  }
-
-  /** Goes on after a step that an earlier loop had the answer to; what was recorded before it was its own work. */
-  goOnAfter(step: Fingerprinted): boolean {
-    const print = fingerprint(step);
-    const isNext = this.#asked.size === 0 && !this.#occurrences.has(print);
-    return isNext && this.#delivery.passOver(print);
   }
 
   /** What a step that waits for its answer is, and its name. */

@@ -105,7 +105,11 @@ function questionBlock(pending: PendingQuestion): string[] {
     '',
     'Send signal `answer` with what fits in the place of `value`:',
     ...json({ id: pending.id, value: '…' }),
-    ...(schema.length <= 1_000 ? ['What fits:', ...json(pending.schema)] : []),
+    ...(schema === '{}'
+      ? ['Any JSON fits.']
+      : schema.length <= 1_000
+        ? ['What fits:', ...json(pending.schema)]
+        : []),
   ];
 }
 

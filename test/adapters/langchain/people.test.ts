@@ -174,3 +174,50 @@ test('what an agent within a tool asks surfaces at the top, also in a stream', a
   expect(ran).toEqual(['transfer 7']);
   expect([...asked('bursar'), ...asked('speaker')]).toHaveLength(4);
 });
+
+test('a tool that asks a model before its graph asks people is told the same plan in each loop', async () => {
+  scripts['plans'] = ({ messages, attempt }) => ({ text: `(${messages.at(-1)!.text}) ${attempt}` });
+  const says = async (content: string) =>
+    (
+      await chat().invoke([
+        { role: 'system', content: 'plans' },
+        { role: 'user', content },
+      ])
+    ).text;
+  const { result, records: all } = await decided(
+    async () => {
+      const graph = new StateGraph(MessagesAnnotation)
+        .addNode('first', async ({ messages }) => ({ messages: [await says(messages.at(-1)!.text)] }))
+        .addNode('asks', ({ messages }) => ({
+          messages: [`${messages.at(-1)!.text}, ${String(interrupt({ question: messages.at(-1)!.text }))}`],
+        }))
+        .addEdge(START, 'first')
+        .addEdge('first', 'asks')
+        .compile();
+      const carryOut = ownTool(
+        async () => {
+          const plan = await says('plan');
+          const { messages } = await graph.invoke({ messages: [{ role: 'user', content: plan }] });
+          const summary = await says(`sum up ${messages.at(-1)!.text}`);
+          ran.push(`mail ${summary}`);
+          return summary;
+        },
+        { name: 'carry_out', description: 'Plans and does.', schema: z.object({}) },
+      );
+      const outer = new StateGraph(MessagesAnnotation)
+        .addNode('calls', async () => ({ messages: [await carryOut.invoke({})] }))
+        .addNode('more', () => ({ messages: [`then ${String(interrupt('More?'))}`] }))
+        .addEdge(START, 'calls')
+        .addEdge('calls', 'more')
+        .compile();
+      return (await outer.invoke({ messages: [] })).messages.map(({ text }) => text);
+    },
+    [{ id: 'interrupt-1', value: 'yes' }],
+    [{ id: 'interrupt-2', value: 'no' }],
+  );
+  const summary = '(sum up ((plan) 1) 1, yes) 1';
+  expect(result).toEqual([summary, 'then no']);
+  expect(ran).toEqual([`mail ${summary}`]);
+  expect(asked('plans')).toHaveLength(3);
+  expect(all.filter(({ changedAt }) => changedAt !== undefined)).toEqual([]);
+});

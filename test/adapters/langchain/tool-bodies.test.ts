@@ -1,22 +1,13 @@
 /** What tools return is never taken for something else, and a tool that runs a graph comes to the same in each loop. */
 import { expect, test } from '@jest/globals';
 import { AIMessage, HumanMessage, type BaseMessage } from '@langchain/core/messages';
-import { load } from '@langchain/core/load';
-import {
-  Annotation,
-  Command,
-  interrupt,
-  MessagesAnnotation,
-  Send,
-  START,
-  StateGraph,
-} from '@langchain/langgraph';
+import { Annotation, Command, MessagesAnnotation, Send, START, StateGraph } from '@langchain/langgraph';
 import { ChatOpenAI } from '@langchain/openai';
 import { tool, ToolMessage } from 'langchain';
 import { z } from 'zod';
 import { nodesAsSteps } from '../../../adapters/langchain/index.ts';
 import { recordedResult, revivedResult } from '../../../adapters/langchain/tool-results.ts';
-import { asked, count, scenario, scripts, timesRan } from './scenarios.ts';
+import { count, errorSeen, scenario, timesRan } from './scenarios.ts';
 
 const chat = () => new ChatOpenAI({ model: 'gpt-4.1-mini' });
 const says = async (prompt: string, question: string) =>
@@ -111,6 +102,72 @@ scenario('such data in nodes that are steps, and in commands and messages', {
   expectThat: (live) => {
     expect(live.data).toEqual([posing, posing, secret]);
     expect(live.said[1]).toEqual({ type: 'ai', text: 'said', additional_kwargs: { posing, secret } });
+  },
+});
+
+scenario('a tool that asks a model, runs a graph, and does more after that', {
+  script: ({ messages, attempt }) => ({ text: `(${messages.at(-1)!.text}) ${attempt}` }),
+  body: async (prompt) => {
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode('n', async ({ messages }) => ({ messages: [await says(prompt, messages.at(-1)!.text)] }))
+      .addEdge(START, 'n')
+      .compile();
+    const carryOut = tool(
+      async () => {
+        count('plans');
+        const plan = await says(prompt, 'plan');
+        const { messages } = await graph.invoke({ messages: [new HumanMessage(plan)] });
+        // The very same that the graph has asked, and the body before.
+        const again = [await says(prompt, plan), await says(prompt, 'plan')];
+        count('mails');
+        return [messages.at(-1)!.text, ...again];
+      },
+      { name: 'carry_out', description: 'Plans and does.', schema },
+    );
+    const invoke = async () => (await carryOut.invoke({})) as unknown;
+    return [await invoke(), await invoke()];
+  },
+  // Of which the plans are no steps: the graphs begin after them.
+  turns: 8,
+  expectThat: (live, { records }) => {
+    expect(live).toEqual([
+      ['((plan) 1) 1', '((plan) 1) 2', '(plan) 2'],
+      ['((plan) 3) 1', '((plan) 3) 2', '(plan) 4'],
+    ]);
+    const each = [
+      'tool carry_out',
+      'turn gpt-4.1-mini',
+      'turn gpt-4.1-mini',
+      'turn gpt-4.1-mini',
+      'tool carry_out',
+    ];
+    expect(records.map(({ kind, name }) => `${kind} ${name}`)).toEqual([...each, ...each]);
+    expect(records.filter(({ changedAt }) => changedAt !== undefined)).toEqual([]);
+    expect([timesRan('plans'), timesRan('mails')]).toEqual([2, 2]);
+  },
+});
+
+scenario('a tool that fails after its graph', {
+  script: () => ({ text: 'said' }),
+  body: async (prompt) => {
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode('n', async () => ({ messages: [await says(prompt, 'Go')] }))
+      .addEdge(START, 'n')
+      .compile();
+    const fails = tool(
+      async () => {
+        await graph.invoke({ messages: [] });
+        count('fails after its graph');
+        throw Object.assign(new RangeError('too far'), { status: 418 });
+      },
+      { name: 'fails', description: 'Fails.', schema },
+    );
+    return (await fails.invoke({}).catch(errorSeen)) as unknown;
+  },
+  turns: 1,
+  expectThat: (live) => {
+    expect(live).toEqual({ name: 'RangeError', message: 'too far', status: 418 });
+    expect(timesRan('fails after its graph')).toBe(1);
   },
 });
 
