@@ -5,7 +5,7 @@ import { currentPosition } from '../../src/loop/current-loop.ts';
 import { whileHolding } from '../../src/loop/held.ts';
 import { holdConversation } from '../../src/memory/hold-conversation.ts';
 import { assertConversationId } from '../../src/memory/memory-path.ts';
-import { graphConfig, type GraphConfig } from './place.ts';
+import { graphConfig, type GraphConfig } from './graph-config.ts';
 import { MemoryCheckpointSaver } from './saver.ts';
 
 /**

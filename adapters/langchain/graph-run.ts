@@ -9,9 +9,9 @@ import type { Loop } from '../../src/loop/loop.ts';
 import { patchMethod } from '../patch-method.ts';
 import { askPeople, type Interrupt } from './interrupts.ts';
 import { whileRunning } from './node-steps.ts';
-import { graphConfig, type GraphConfig } from './place.ts';
+import { graphConfig, type GraphConfig } from './graph-config.ts';
 import { MemoryCheckpointSaver } from './saver.ts';
-import { withStableIds } from './stable-ids.ts';
+import { withStableChance } from './stable-chance.ts';
 import { ThreadRun } from './thread-run.ts';
 import { graphInBody } from './step-body.ts';
 
@@ -36,7 +36,7 @@ export function instrumentGraph(prototype: object): boolean {
       return function (this: Graph, input: unknown, config?: GraphConfig) {
         const run: Run<Result> = (from, how) =>
           whileRunning(this, () => original.call(this, from, how) as Promise<Result>);
-        const whole = () => withStableIds(() => drive(this, run)(input, config));
+        const whole = () => withStableChance(() => drive(this, run)(input, config));
         const inBody = graphInBody(whole);
         return inBody ?? (insideRun() && !driven.getStore() ? whole() : run(input, config));
       };

@@ -11,8 +11,8 @@ import { dependency, others } from './dependencies.ts';
 import { instrumentGraph } from './graph-run.ts';
 import { instrumentBatches } from './item-store.ts';
 import { instrumentModels } from './model.ts';
-import { placeInGraph } from './place.ts';
-import { instrumentIds } from './stable-ids.ts';
+import { placeInGraph } from './graph-config.ts';
+import { instrumentChance } from './stable-chance.ts';
 import { instrumentTools } from './tools.ts';
 import { instrumentCallbacks, instrumentTracers } from './tracing.ts';
 
@@ -49,7 +49,7 @@ export function instrument(): void {
   instrumentEachCopy(framework, imported, instrumentClasses);
   addLasting((error) => LASTING.has((error as Error).name));
   addPlaces(placeInGraph);
-  instrumentIds();
+  instrumentChance();
 }
 
 /** Takes in the classes among what a module exports. @returns whether they are as they should be */

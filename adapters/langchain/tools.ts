@@ -15,7 +15,7 @@ import type { Tool } from '../../src/tools/tool-options.ts';
 import { keepContext } from '../keep-context.ts';
 import { patchMethod } from '../patch-method.ts';
 import { plainJson } from '../plain-json.ts';
-import { graphConfig } from './place.ts';
+import { graphConfig } from './graph-config.ts';
 import {
   answeredBefore,
   type AnswerBefore,

@@ -277,12 +277,12 @@ function escalate(asked: Asked, at: number): number | undefined {
   return asked.expiresAt;
 }
 
-/** What is shown of an approval, and goes over to the next run. */
 /** What it is about, unless that is too large for a query. */
 function inputOf({ input }: Pick<Asked, 'input'>) {
   return input !== undefined && jsonBytes(input) <= SHOWN_INPUT_BYTES && { input };
 }
 
+/** What is shown of an approval, and goes over to the next run. */
 function shownOf(asked: Omit<Asked, 'waiting'>) {
   const { id, name, prompt, askedAt, expiresAt, audience, argumentsHash, edit } = asked;
   const onTimeout = asked.escalate ? 'escalate' : asked.onTimeout;

@@ -95,6 +95,15 @@ export function contractScript(request: ProviderRequest): ProviderAnswer | undef
   if (instructions.includes('BURSAR'))
     return has('own_refund') ? say(`settled case:${id}`) : call(['own_refund', { what: `o case:${id}` }]);
   if (instructions.includes('FORECASTER')) return say('{"city":"Paris","degrees":21}');
+  if (instructions.includes('ASKER'))
+    return done.length > 0
+      ? say(done.map(({ text }) => text).join())
+      : call(
+          ...['first?', 'second?', 'third?'].map((prompt): [string, Record<string, unknown>] => [
+            'ask_person',
+            { prompt },
+          ]),
+        );
   if (instructions.includes('TWIN'))
     return done.length > 0 ? say(`heard ${done[0]!.text}`) : call(look(`twin${attempt}`));
   if (instructions.includes('EXTRA')) return say(`extra for case:${id}`);

@@ -1,5 +1,7 @@
 /** The contract's agents, in Deep Agents. */
+import { fileURLToPath } from 'node:url';
 import { Command, interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
+import { MultiServerMCPClient } from '@langchain/mcp-adapters';
 import { ChatOpenAI } from '@langchain/openai';
 import { createDeepAgent } from 'deepagents';
 import { createMiddleware, ToolMessage, type ToolRuntime, tool as ownTool } from 'langchain';
@@ -8,6 +10,7 @@ import { agent, tool } from '../../src/index.ts';
 import { runAgent, toAgentTool } from '../../adapters/deepagents/index.ts';
 import { note } from '../kit/effects.ts';
 
+const shop = fileURLToPath(new URL('../fixtures/mcp-server.ts', import.meta.url));
 const parameters = z.object({ what: z.string() });
 const model = 'openai:gpt-4.1-mini';
 
@@ -142,6 +145,52 @@ export const hears = agent(
   'hears',
   async (input: string) => await runAgent(input, { model, systemPrompt: 'HEARER', onMessage: 'after' }),
 );
+
+export const shops = agent('shops', async (input: string) => {
+  const args = ['--conditions=@temporal-agents/source', '--disable-warning=ExperimentalWarning', shop];
+  const env = { EFFECTS: process.env['EFFECTS']! };
+  const client = new MultiServerMCPClient({
+    shop: { transport: 'stdio', command: process.execPath, args, env },
+  });
+  try {
+    const tools = await client.getTools();
+    const middleware = [tellingErrors];
+    return await runAgent(input, { model, systemPrompt: 'SHOPPER', tools, middleware });
+  } finally {
+    await client.close();
+  }
+});
+
+export const remembers = agent('remembers', async (input: string) => {
+  const memoryKey = input.split(' ')[0]!;
+  return await runAgent(input, { model, systemPrompt: 'KEEPER', tools: [lookup], memoryKey });
+});
+
+const Forecast = z.object({ city: z.string(), degrees: z.number() });
+export const structured = agent('structured', async (input: string) => {
+  return await runAgent(input, { model, systemPrompt: 'FORECASTER', responseFormat: Forecast });
+});
+
+export const siblings = agent('siblings', async (input: string) => {
+  const twin = createDeepAgent({ model, systemPrompt: 'TWIN', tools: [toAgentTool(lookup)] });
+  const ask = async (number: number) => {
+    const said = await runAgent(input, { agent: twin });
+    note(`${number} ${said}`);
+    return said;
+  };
+  return await Promise.all([ask(0), ask(1)]);
+});
+
+const askPerson = ownTool(({ prompt }) => interrupt<string, string>(prompt), {
+  name: 'ask_person',
+  description: 'Asks a person.',
+  schema: z.object({ prompt: z.string() }),
+});
+
+export const asks = agent('asks', async (input: string) => {
+  await toAgentTool(lookup).invoke({ what: `before ${input}` });
+  return (await runAgent(input, { model, systemPrompt: 'ASKER', tools: [askPerson] })).split(',');
+});
 
 export const speaks = agent('speaks', async (input: string) => {
   const chat = new ChatOpenAI({ model: 'gpt-4.1-mini' });

@@ -152,6 +152,17 @@ export const remembers = agent('remembers', async (input: string) => {
   return await runAgent(input, { model, systemPrompt: 'KEEPER', tools: [lookup], memoryKey });
 });
 
+const askPerson = ownTool(({ prompt }) => interrupt<string, string>(prompt), {
+  name: 'ask_person',
+  description: 'Asks a person.',
+  schema: z.object({ prompt: z.string() }),
+});
+
+export const asks = agent('asks', async (input: string) => {
+  await toAgentTool(lookup).invoke({ what: `before ${input}` });
+  return (await runAgent(input, { model, systemPrompt: 'ASKER', tools: [askPerson] })).split(',');
+});
+
 export const speaks = agent('speaks', async (input: string) => {
   const chat = new ChatOpenAI({ model: 'gpt-4.1-mini' });
   const bursar = createAgent({ model: chat, tools: [ownRefund], systemPrompt: 'BURSAR' });

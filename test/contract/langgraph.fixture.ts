@@ -8,7 +8,7 @@ import { MultiServerMCPClient } from '@langchain/mcp-adapters';
 import { ChatOpenAI } from '@langchain/openai';
 import { z } from 'zod';
 import { agent, tool } from '../../src/index.ts';
-import { runAgent, toAgentTool } from '../../adapters/langchain/index.ts';
+import { MemoryCheckpointSaver, runAgent, toAgentTool } from '../../adapters/langgraph/index.ts';
 import { note } from '../kit/effects.ts';
 
 const shop = fileURLToPath(new URL('../fixtures/mcp-server.ts', import.meta.url));
@@ -67,7 +67,11 @@ const ownRefund = ownTool(
 );
 
 /** A model and its tools in a circle. */
-function circle(instructions: string, tools: DynamicStructuredTool[] = []) {
+function circle(
+  instructions: string,
+  tools: DynamicStructuredTool[] = [],
+  checkpointer?: MemoryCheckpointSaver,
+) {
   const asked = tools.length > 0 ? model.bindTools(tools) : model;
   return new StateGraph(MessagesAnnotation)
     .addNode('model', async ({ messages }) => ({
@@ -77,7 +81,7 @@ function circle(instructions: string, tools: DynamicStructuredTool[] = []) {
     .addEdge(START, 'model')
     .addConditionalEdges('model', toolsCondition)
     .addEdge('tools', 'model')
-    .compile();
+    .compile({ ...(checkpointer && { checkpointer }) });
 }
 
 /** A graph as a tool of another. */
@@ -162,6 +166,13 @@ export const shops = agent('shops', async (input: string) => {
   } finally {
     await client.close();
   }
+});
+
+export const remembers = agent('remembers', async (input: string) => {
+  const keeper = circle('KEEPER', [toAgentTool(lookup)], new MemoryCheckpointSaver());
+  const config = { configurable: { thread_id: input.split(' ')[0]! } };
+  const { messages } = await keeper.invoke({ messages: [{ role: 'user', content: input }] }, config);
+  return messages.at(-1)!.text;
 });
 
 export const speaks = agent('speaks', async (input: string) => {

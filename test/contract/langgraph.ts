@@ -8,5 +8,5 @@ export const langgraph: AdapterFixture = {
   // `ask_expert`, which is made of steps until its end, that end, and the handoff: bodies without an effect.
   silent: [6, 10, 12],
   killFew: true,
-  extras: { mcp: 6, streaming: 10, structured: true, siblings: 6, questions: true },
+  extras: { memory: 5, mcp: 6, streaming: 10, structured: true, siblings: 6, questions: true },
 };

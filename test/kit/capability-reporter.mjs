@@ -82,7 +82,9 @@ function split(title) {
 
 /** Which step it was killed at, or which change there was, does not matter here. */
 function withoutCase(title) {
-  return title.replace(/ killed at [\s\S]*$/, ' killed at its steps').replace(/: \w+$/, '');
+  return title
+    .replace(/ killed (in its second run )?at [\s\S]*$/, ' killed $1at its steps')
+    .replace(/: \w+$/, '');
 }
 
 function capital(text) {

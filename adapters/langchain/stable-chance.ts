@@ -15,12 +15,12 @@ const inGraph = new AsyncLocalStorage<true>();
 const counts = new WeakMap<Loop, Map<string, number>>();
 
 /** Runs a graph, in which `crypto.randomUUID()` and `Math.random()` give the same in each loop of a run. */
-export function withStableIds<T>(body: () => T): T {
+export function withStableChance<T>(body: () => T): T {
   return inGraph.run(true, body);
 }
 
 /** Instruments the process's `crypto` and `Math`; what a step does is random as ever. */
-export function instrumentIds(): void {
+export function instrumentChance(): void {
   makeStable(globalThis.crypto, 'randomUUID', nextId);
   makeStable(Math, 'random', nextFraction);
 }
