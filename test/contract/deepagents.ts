@@ -8,6 +8,6 @@ export const deepagents: AdapterFixture = {
   // The handoff: a body without an effect.
   silent: [10],
   killFew: true,
-  // Memory: it takes the thread, reads it, asks, looks, asks, writes it and gives it back.
-  extras: { memory: 7, mcp: 6, streaming: 8, structured: true, siblings: 6, questions: true },
+  // Memory: it takes the thread, reads it twice, asks, looks, asks, writes it and gives it back.
+  extras: { memory: 8, mcp: 6, streaming: 8, structured: true, siblings: 6, questions: true },
 };
