@@ -21,6 +21,7 @@ interface Review {
   }[];
 }
 
+const DECISIONS: readonly string[] = ['approve', 'edit', 'reject'];
 /** Fields of what a graph waits for that say what is asked. */
 const ASKS = new Set(['question', 'prompt', 'message']);
 /** The whole is in `waiting`. */
@@ -48,34 +49,51 @@ function isReview(value: unknown): value is Review {
 }
 
 async function review({ actionRequests, reviewConfigs }: Review): Promise<{ decisions: Answer[] }> {
-  for (const { actionName, allowedDecisions } of reviewConfigs) assertDecisions(actionName, allowedDecisions);
-  const decisions = actionRequests.map(async ({ name, args, description }, i): Promise<Answer> => {
-    const rules = reviewConfigs.find((each) => each.actionName === name) ?? reviewConfigs[i];
-    const input = plainJson(args);
+  const asked = actionRequests.map((action, i) => ({
+    action,
+    rules: reviewConfigs.find((each) => each.actionName === action.name) ?? reviewConfigs[i],
+  }));
+  for (const { action, rules } of asked) assertDecisions(action.name, rules?.allowedDecisions);
+  return {
+    decisions: await Promise.all(asked.map(async ({ action, rules }) => await decide(action, rules))),
+  };
+}
+
+/** Asks again if the middleware would not take the decision. */
+async function decide(
+  { name, args, description }: Review['actionRequests'][number],
+  rules: Review['reviewConfigs'][number] | undefined,
+): Promise<Answer> {
+  const input = plainJson(args);
+  const { allowedDecisions: allowed = DECISIONS, argsSchema } = rules ?? {};
+  const prompt = clip(description ?? `Run ${name}?`);
+  for (let refused = ''; ;) {
     const decided = await askStep<Decision>({
       kind: 'approval',
       name,
       request: { tool: name, arguments: input },
       input,
       approval: {
-        prompt: clip(description ?? `Run ${name}?`),
-        ...(rules?.allowedDecisions.includes('edit') && { edit: rules.argsSchema ?? { type: 'object' } }),
+        prompt: `${prompt}${refused}`,
+        ...(allowed.includes('edit') && { edit: argsSchema ?? { type: 'object' } }),
       },
     });
-    if (!decided.approved)
-      return { type: 'reject', ...(decided.reason !== undefined && { message: decided.reason }) };
-    return decided.arguments === undefined
-      ? { type: 'approve' }
-      : { type: 'edit', editedAction: { name, args: decided.arguments } };
-  });
-  return { decisions: await Promise.all(decisions) };
+    const answer = answerOf(name, decided);
+    if (allowed.includes(answer.type)) return answer;
+    refused = ` (${answer.type} is not possible here, only ${allowed.join(', ')})`;
+  }
 }
 
-/** Whoever is asked in Temporal can say yes and no. */
-function assertDecisions(action: string, allowed: readonly string[]): void {
-  if (allowed.includes('approve') && allowed.includes('reject')) return;
+function answerOf(name: string, { approved, reason, arguments: args }: Decision): Answer {
+  if (!approved) return { type: 'reject', ...(reason !== undefined && { message: reason }) };
+  return args === undefined ? { type: 'approve' } : { type: 'edit', editedAction: { name, args } };
+}
+
+/** What people can say in Temporal. */
+function assertDecisions(action: string, allowed: readonly string[] = DECISIONS): void {
+  if (DECISIONS.some((decision) => allowed.includes(decision))) return;
   throw new UnsupportedError(
-    `Cannot ask people about ${action} with the decisions ${allowed.join(', ')}: allow "approve" and "reject", which everybody who is asked can say.`,
+    `Cannot ask people about ${action} with the decisions ${allowed.join(', ')}: allow ${DECISIONS.join(', ')}, or some of these.`,
   );
 }
 

@@ -73,7 +73,7 @@ test('a breakpoint of a graph stops it, and asks nobody', async () => {
   ]);
 });
 
-test('a signal ends the wait for a person, and decisions that cannot be refused are not asked for', async () => {
+test('a signal ends the wait for a person, and decisions that nobody can give are not asked for', async () => {
   const State = Annotation.Root({ said: Annotation<string> });
   const graph = (question: unknown) =>
     new StateGraph(State)
@@ -86,7 +86,7 @@ test('a signal ends the wait for a person, and decisions that cannot be refused 
     const late = await graph('Well?').invoke({}, { signal: given.signal }).catch(errorSeen);
     const review = {
       actionRequests: [{ name: 'pay', args: {} }],
-      reviewConfigs: [{ actionName: 'pay', allowedDecisions: ['approve', 'edit'] }],
+      reviewConfigs: [{ actionName: 'pay', allowedDecisions: ['respond'] }],
     };
     return [late, await graph(review).invoke({}).catch(errorSeen)];
   }, []);
@@ -95,8 +95,32 @@ test('a signal ends the wait for a person, and decisions that cannot be refused 
     expect.objectContaining({
       name: 'UnsupportedError',
       message:
-        'Cannot ask people about pay with the decisions approve, edit: allow "approve" and "reject", which everybody who is asked can say.',
+        'Cannot ask people about pay with the decisions respond: allow approve, edit, reject, or some of these.',
     }),
   ]);
   expect(done).toEqual([]);
+});
+
+test('a decision that the graph does not allow is asked for again', async () => {
+  const { result, waited } = await decided(
+    async () => {
+      const graph = new StateGraph(Annotation.Root({ said: Annotation<unknown> }))
+        .addNode('n', () => ({
+          said: interrupt({
+            actionRequests: [{ name: 'pay', args: { usd: 5 } }],
+            reviewConfigs: [{ actionName: 'pay', allowedDecisions: ['approve', 'edit'] }],
+          }),
+        }))
+        .addEdge(START, 'n')
+        .compile();
+      return (await graph.invoke({})).said;
+    },
+    [{ id: 'pay-1', reason: 'no' }],
+    [{ id: 'pay-2', approve: true }],
+  );
+  expect(waited).toMatchObject([
+    { prompt: 'Run pay?' },
+    { prompt: 'Run pay? (reject is not possible here, only approve, edit)' },
+  ]);
+  expect(result).toEqual({ decisions: [{ type: 'approve' }] });
 });
