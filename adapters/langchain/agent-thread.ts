@@ -2,6 +2,7 @@
 import { DeclarationError, UnsupportedError } from '../../src/errors/index.ts';
 import { insideRun } from '../../src/loop/ask.ts';
 import { currentPosition } from '../../src/loop/current-loop.ts';
+import { perLoop } from '../../src/loop/per-loop.ts';
 import { whileHolding } from '../../src/loop/held.ts';
 import { holdConversation } from '../../src/memory/hold-conversation.ts';
 import { assertConversationId } from '../../src/memory/memory-path.ts';
@@ -38,7 +39,7 @@ interface Compiled {
 
 const MODES: readonly string[] = ['queue', 'reject', 'fork'];
 /** Where the runs of a loop went on, by thread. */
-const forks = new WeakMap<object, Map<string, string>>();
+const forks = perLoop(() => new Map<string, string>());
 
 /**
  * Runs an agent in a thread. If it fails, the thread stays as it was: half of a state, such as a call without its result,
@@ -53,10 +54,8 @@ export async function inThread<T>(
 ): Promise<T> {
   const { conversation = 'main', whenBusy = 'queue', onFork } = options;
   assertThread(agent, whenBusy, conversation);
-  const { loop } = currentPosition()!;
   const named = JSON.stringify([memoryKey, conversation]);
-  const mine = forks.get(loop) ?? new Map<string, string>();
-  forks.set(loop, mine);
+  const mine = forks(currentPosition()!.loop);
   const thread = (whenBusy === 'fork' && mine.get(named)) || conversation;
   const saver = new MemoryCheckpointSaver({ memoryKey });
   saver.inRun = { onlyWhole: true };

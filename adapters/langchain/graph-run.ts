@@ -5,7 +5,7 @@ import { type BaseCheckpointSaver, Command, isInterrupted, MemorySaver } from '@
 import { DeclarationError, UnsupportedError } from '../../src/errors/index.ts';
 import { insideRun, scopeKey } from '../../src/loop/ask.ts';
 import { currentPosition, type LoopPosition, runAt } from '../../src/loop/current-loop.ts';
-import type { Loop } from '../../src/loop/loop.ts';
+import { perLoop } from '../../src/loop/per-loop.ts';
 import { patchMethod } from '../patch-method.ts';
 import { askPeople, type Interrupt } from './interrupts.ts';
 import { whileRunning } from './node-steps.ts';
@@ -24,7 +24,7 @@ interface Graph {
 type Run<Result> = (input: unknown, config: GraphConfig | undefined) => Promise<Result>;
 type Stream = AsyncIterable<unknown>;
 
-const savers = new WeakMap<Loop, WeakMap<object, MemorySaver>>();
+const savers = perLoop(() => new WeakMap<object, MemorySaver>());
 /** Savers that graphs of runs were lent. */
 const lent = new WeakSet<object>();
 const driven = new AsyncLocalStorage<true>();
@@ -239,9 +239,7 @@ function ofLoop(graph: Graph, given: object): MemorySaver {
     throw new UnsupportedError(
       `Cannot run ${graph.name ? `graph ${graph.name}` : 'a graph'} with its checkpointer: a run has its own records, which another store knows nothing of. Compile it without one, with a MemorySaver, or with MemoryCheckpointSaver of temporal-agents/langgraph.`,
     );
-  const { loop } = currentPosition()!;
-  const mine = savers.get(loop) ?? new WeakMap<object, MemorySaver>();
-  savers.set(loop, mine);
+  const mine = savers(currentPosition()!.loop);
   const saver = mine.get(given) ?? new MemorySaver();
   mine.set(given, saver);
   return saver;

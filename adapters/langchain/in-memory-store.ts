@@ -3,6 +3,7 @@ import type { BaseStore, Operation } from '@langchain/langgraph';
 import { UnsupportedError } from '../../src/errors/index.ts';
 import { currentPosition } from '../../src/loop/current-loop.ts';
 import type { Loop } from '../../src/loop/loop.ts';
+import { perLoop } from '../../src/loop/per-loop.ts';
 import { currentBody } from './step-body.ts';
 
 interface InMemoryStore extends BaseStore {
@@ -10,7 +11,7 @@ interface InMemoryStore extends BaseStore {
   vectors: Map<string, Map<string, Map<string, unknown>>>;
 }
 
-const twins = new WeakMap<Loop, WeakMap<object, InMemoryStore>>();
+const twins = perLoop(() => new WeakMap<object, InMemoryStore>());
 
 export function isInMemoryStore(store: unknown): store is InMemoryStore {
   const { data, vectors } = (store ?? {}) as Partial<InMemoryStore>;
@@ -36,8 +37,7 @@ export function useInLoop(store: InMemoryStore, operation: Operation): Promise<u
 
 /** As it was when the loop first used it. */
 function twinOf(store: InMemoryStore, loop: Loop): InMemoryStore {
-  const mine = twins.get(loop) ?? new WeakMap<object, InMemoryStore>();
-  twins.set(loop, mine);
+  const mine = twins(loop);
   const twin = mine.get(store) ?? copyOf(store);
   mine.set(store, twin);
   return twin;

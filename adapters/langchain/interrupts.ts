@@ -2,6 +2,7 @@
 import { UnsupportedError } from '../../src/errors/index.ts';
 import { askStep } from '../../src/loop/ask.ts';
 import type { Decision } from '../../src/protocol/advance.ts';
+import { clip } from '../../src/records/refusals.ts';
 import { plainJson } from '../plain-json.ts';
 
 /** What a graph waits for. */
@@ -66,7 +67,7 @@ async function decide(
 ): Promise<Answer> {
   const input = plainJson(args);
   const { allowedDecisions: allowed = DECISIONS, argsSchema } = rules ?? {};
-  const prompt = clip(description ?? `Run ${name}?`);
+  const prompt = shown(description ?? `Run ${name}?`);
   for (let refused = ''; ;) {
     const decided = await askStep<Decision>({
       kind: 'approval',
@@ -112,13 +113,13 @@ async function question({ value, response_schema: schema }: Interrupt): Promise<
 
 /** A text as it is; of an object what it asks, and then the rest, for who sees nothing else of it. */
 function promptOf(asked: unknown): string {
-  if (typeof asked === 'string' && asked !== '') return clip(asked);
+  if (typeof asked === 'string' && asked !== '') return shown(asked);
   const fields = Object.entries((asked ?? {}) as Record<string, unknown>);
   const found = fields.find(isAsked);
-  if (!found) return clip(JSON.stringify(asked));
+  if (!found) return shown(JSON.stringify(asked));
   const rest = fields.filter((field) => field !== found);
-  const text = clip(found[1]);
-  return rest.length > 0 ? `${text} ${clip(JSON.stringify(Object.fromEntries(rest)))}` : text;
+  const text = shown(found[1]);
+  return rest.length > 0 ? `${text} ${shown(JSON.stringify(Object.fromEntries(rest)))}` : text;
 }
 
 function isAsked(field: [string, unknown]): field is [string, string] {
@@ -126,6 +127,6 @@ function isAsked(field: [string, unknown]): field is [string, string] {
   return ASKS.has(name) && typeof value === 'string' && value !== '';
 }
 
-function clip(text: string): string {
-  return text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text;
+function shown(text: string): string {
+  return clip(text, MAX_SHOWN_CHARS);
 }

@@ -15,6 +15,7 @@ import type { KeptItem, MemoryItems } from '../../src/memory/items.ts';
 import type { MemoryStore } from '../../src/memory/memory-store.ts';
 import { storeInRun, storeInStep } from '../../src/memory/run-memory.ts';
 import { patchMethod } from '../patch-method.ts';
+import { perLoop } from '../../src/loop/per-loop.ts';
 import { plainJson } from '../plain-json.ts';
 import { isInMemoryStore, useInLoop } from './in-memory-store.ts';
 import { hasFields, matches } from './item-filters.ts';
@@ -41,7 +42,7 @@ export class MemoryItemStore extends BaseStore {
   readonly memoryKey: string;
   readonly #store: MemoryStore | undefined;
   /** The versions that runs read and wrote, by loop. */
-  readonly #known = new WeakMap<object, Map<string, number>>();
+  readonly #known = perLoop(() => new Map<string, number>());
   /** How often the body of a tool has used it. */
   readonly #uses = new WeakMap<object, number>();
 
@@ -119,10 +120,7 @@ export class MemoryItemStore extends BaseStore {
 
   #seen(): Map<string, number> | undefined {
     const { loop } = currentPosition() ?? currentBody()?.position ?? {};
-    if (!loop) return undefined;
-    const seen = this.#known.get(loop) ?? new Map<string, number>();
-    this.#known.set(loop, seen);
-    return seen;
+    return loop && this.#known(loop);
   }
 
   /** @param use what is written, so that another attempt of a tool's body writes it once */

@@ -1,6 +1,7 @@
 /** Messages as they are recorded and given again, and what of them makes two requests the same. */
 import { randomUUID } from 'node:crypto';
 import { AIMessage, AIMessageChunk, type BaseMessage } from '@langchain/core/messages';
+import { without } from '../comparable.ts';
 import { plainJson } from '../plain-json.ts';
 
 /** A model's message as plain data. */
@@ -101,8 +102,4 @@ function withoutCalls(content: unknown): unknown {
   return Array.isArray(content)
     ? (content as Record<string, unknown>[]).filter((block) => !CALLS.has(String(block['type'])))
     : content;
-}
-
-function without(object: object, ...fields: string[]): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(object).filter(([field]) => !fields.includes(field)));
 }

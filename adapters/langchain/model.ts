@@ -7,6 +7,7 @@ import { toApplicationFailure } from '../../src/errors/failure.ts';
 import { askStep, insideRun } from '../../src/loop/ask.ts';
 import { runOutside } from '../../src/loop/current-loop.ts';
 import type { Usage } from '../../src/protocol/usage.ts';
+import { eitherSignal } from '../either-signal.ts';
 import { keepContext } from '../keep-context.ts';
 import { patchMethod } from '../patch-method.ts';
 import { plainJson } from '../plain-json.ts';
@@ -14,7 +15,14 @@ import { askedOfTurn } from './asked-of-turn.ts';
 import { wholeAnswerEvents } from './model-events.ts';
 import { messageChunk, type RecordedMessage, recordedMessage, revivedMessage } from './messages.ts';
 import { answeredBefore, askFromBody, asksSteps, callInBody, inToolBody, noteAnswer } from './step-body.ts';
-import { maxOutputTokens, type Model, modelName, type Options, requestOfTurn } from './turn-request.ts';
+import {
+  maxOutputTokens,
+  type Model,
+  modelName,
+  type Options,
+  paramsOf,
+  requestOfTurn,
+} from './turn-request.ts';
 
 interface RunManager {
   handleLLMNewToken(token: string, ...rest: unknown[]): Promise<void>;
@@ -138,11 +146,16 @@ async function* noted(
   if (whole) note({ generations: [whole] });
 }
 
-function turnOf(model: Model, messages: readonly BaseMessage[], options: Options) {
+function turnOf(
+  model: Model,
+  messages: readonly BaseMessage[],
+  options: Options,
+  params = paramsOf(model, options),
+) {
   return {
     kind: 'turn' as const,
-    name: modelName(model, options),
-    request: requestOfTurn(model, messages, options),
+    name: modelName(model, options, params),
+    request: requestOfTurn(model, messages, options, params),
   };
 }
 
@@ -154,17 +167,18 @@ async function takeTurn(
 ): Promise<{ value: RecordedResult; isLive: boolean }> {
   const { signal: given } = options;
   let isLive = false;
-  const asked = turnOf(model, messages, options);
+  const params = paramsOf(model, options);
+  const asked = turnOf(model, messages, options, params);
   const before = answeredBefore(asked);
   if (before) return { value: before.answer as RecordedResult, isLive };
   const ask = async () =>
     await askStep<RecordedResult>({
       ...asked,
-      maxOutputTokens: maxOutputTokens(model, options),
+      maxOutputTokens: maxOutputTokens(model, options, params),
       about: askedOfTurn(messages),
       closure: keepContext(async (signal) => {
         isLive = true;
-        const own = { ...options, signal: given ? AbortSignal.any([signal, given]) : signal };
+        const own = { ...options, signal: eitherSignal(signal, given) };
         try {
           const result = await inTurn.run(true, () => call(own));
           const usage = usageOf(result);

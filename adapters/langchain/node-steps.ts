@@ -8,6 +8,7 @@ import { insideRun, scopeKey } from '../../src/loop/ask.ts';
 import { currentPosition } from '../../src/loop/current-loop.ts';
 import { askForCode, type StepCallOptions } from '../../src/step.ts';
 import { assertLimits } from '../../src/tools/retries-and-timeouts.ts';
+import { eitherSignal } from '../either-signal.ts';
 import { keepContext } from '../keep-context.ts';
 import { patchMethod } from '../patch-method.ts';
 import { comparableMessages } from './messages.ts';
@@ -101,7 +102,7 @@ async function takeNode(
   const request = { given: comparable(input) };
   const position = { ...currentPosition()!, scope: scopeKey('body', name, request) };
   const code = keepContext(async (signal: AbortSignal) => {
-    const own = { ...config, signal: config.signal ? AbortSignal.any([signal, config.signal]) : signal };
+    const own = { ...config, signal: eitherSignal(signal, config.signal) };
     try {
       return await recordedResult(await runBody(position, async () => await call(own)), input);
     } catch (error) {

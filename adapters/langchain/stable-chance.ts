@@ -4,15 +4,15 @@
  * where a graph goes, and what they put in the place of a secret, which is then asked of the model.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { createHash } from 'node:crypto';
+import { sha256 } from '../../src/blobs/sha256.ts';
 import { insideRun } from '../../src/loop/ask.ts';
 import { currentPosition, type LoopPosition } from '../../src/loop/current-loop.ts';
-import type { Loop } from '../../src/loop/loop.ts';
+import { perLoop } from '../../src/loop/per-loop.ts';
 import { patchMethod } from '../patch-method.ts';
 
 const inGraph = new AsyncLocalStorage<true>();
 /** By scope: a loop that goes on from a checkpoint has not counted what was before. */
-const counts = new WeakMap<Loop, Map<string, number>>();
+const counts = perLoop(() => new Map<string, number>());
 
 /** Runs a graph, in which `crypto.randomUUID()` and `Math.random()` give the same in each loop of a run. */
 export function withStableChance<T>(body: () => T): T {
@@ -48,9 +48,8 @@ function nextId(position: LoopPosition): string {
 
 /** Of the chain, the scope and a number. */
 function nextBytes({ loop, scope }: LoopPosition): Buffer {
-  const ofLoop = counts.get(loop) ?? new Map<string, number>();
-  counts.set(loop, ofLoop);
+  const ofLoop = counts(loop);
   const count = (ofLoop.get(scope) ?? 0) + 1;
   ofLoop.set(scope, count);
-  return createHash('sha256').update(`${loop.chain} ${scope} ${count}`).digest().subarray(0, 16);
+  return Buffer.from(sha256(`${loop.chain} ${scope} ${count}`), 'hex').subarray(0, 16);
 }

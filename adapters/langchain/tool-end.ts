@@ -3,7 +3,7 @@ import { isGraphBubbleUp } from '@langchain/langgraph';
 import { fromStepFailure, toStepFailure } from '../../src/errors/failure.ts';
 import { askStep } from '../../src/loop/ask.ts';
 import { type LoopPosition, runAt } from '../../src/loop/current-loop.ts';
-import type { Loop } from '../../src/loop/loop.ts';
+import { perLoop } from '../../src/loop/per-loop.ts';
 import type { StepFailure } from '../../src/protocol/step.ts';
 import { recordedResult, revivedResult } from './tool-results.ts';
 
@@ -25,7 +25,7 @@ interface Called {
 }
 
 /** How often the bodies of a loop were run, by scope, and what they came to. */
-const bodies = new WeakMap<Loop, Map<string, { runs: number; end?: End }>>();
+const bodies = perLoop(() => new Map<string, { runs: number; end?: End }>());
 
 /** Runs a body to its end, or gives what an earlier loop came to. */
 export async function atItsEnd(
@@ -33,8 +33,7 @@ export async function atItsEnd(
   body: () => Promise<unknown>,
 ): Promise<unknown> {
   const { loop, scope } = position;
-  const known = bodies.get(loop) ?? new Map<string, { runs: number; end?: End }>();
-  bodies.set(loop, known);
+  const known = bodies(loop);
   const own = known.get(scope) ?? { runs: 0 };
   known.set(scope, own);
   const run = ++own.runs;

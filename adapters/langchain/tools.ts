@@ -12,6 +12,7 @@ import { askStep, insideRun, scopeKey } from '../../src/loop/ask.ts';
 import { currentPosition, type LoopPosition, runInScope } from '../../src/loop/current-loop.ts';
 import { callForModel, noteAndResult } from '../../src/tools/call-for-model.ts';
 import type { Tool } from '../../src/tools/tool-options.ts';
+import { eitherSignal } from '../either-signal.ts';
 import { keepContext } from '../keep-context.ts';
 import { patchMethod } from '../patch-method.ts';
 import { plainJson } from '../plain-json.ts';
@@ -68,10 +69,7 @@ export function addLoopTools(find: (tool: StructuredTool) => LoopTool | undefine
  * approval; outside it just runs. The model is told of failures in LangChain's words.
  */
 export function toAgentTool(tool: Tool<any, any, any>): DynamicStructuredTool {
-  const agentTool = converted.get(tool) ?? convert(tool);
-  converted.set(tool, agentTool);
-  ours.add(agentTool);
-  return agentTool;
+  return converted.get(tool) ?? convert(tool);
 }
 
 /** Tools of this package and of LangChain, all as LangChain's. */
@@ -99,7 +97,10 @@ function convert(tool: Tool<any, any, any>): DynamicStructuredTool {
     }
   };
   const schema = plainJson(tool.jsonSchema) as Record<string, unknown>;
-  return coreTool(execute, { name, description, schema });
+  const agentTool = coreTool(execute, { name, description, schema });
+  converted.set(tool, agentTool);
+  ours.add(agentTool);
+  return agentTool;
 }
 
 /** Instruments LangChain's base of all tools. */
@@ -207,7 +208,7 @@ async function askCall(
         runsGraph.resolve({ value: { $langchain: 'graph', before } });
         await asked.promise;
       };
-      const own = { ...config, signal: config.signal ? AbortSignal.any([signal, config.signal]) : signal };
+      const own = { ...config, signal: eitherSignal(signal, config.signal) };
       live = runToolBody(position, beforeGraph, async () => await call(own));
       return await Promise.race([live.then(outcomeWith(stateOf(config)), bubbled), runsGraph.promise]);
     }),

@@ -1,5 +1,6 @@
 /** What of a call of a model makes two turns the same. */
 import type { BaseMessage } from '@langchain/core/messages';
+import { sorted } from '../comparable.ts';
 import { comparableMessages } from './messages.ts';
 
 /** What LangChain's chat models have, as far as a turn must know it. */
@@ -54,14 +55,17 @@ const VOLATILE = new Set([
 const OF_TRANSPORT = new Set(['stream', 'stream_options', 'streaming', 'signal', 'timeout', 'metadata']);
 
 /** The model's name as its provider has it. */
-export function modelName(model: Model, options: Options): string {
-  const name = paramsOf(model, options)['model'] ?? model.model ?? model.modelName;
+export function modelName(model: Model, options: Options, params = paramsOf(model, options)): string {
+  const name = params['model'] ?? model.model ?? model.modelName;
   return typeof name === 'string' && name !== '' ? name : model._llmType();
 }
 
 /** As the call tells the provider. */
-export function maxOutputTokens(model: Model, options: Options): number | undefined {
-  const params = paramsOf(model, options);
+export function maxOutputTokens(
+  model: Model,
+  options: Options,
+  params = paramsOf(model, options),
+): number | undefined {
   const names = ['max_output_tokens', 'max_completion_tokens', 'max_tokens', 'maxOutputTokens', 'maxTokens'];
   const { num_predict: predicted } = (params['options'] ?? {}) as { num_predict?: unknown };
   const most = [...names.map((name) => params[name]), predicted].find(
@@ -71,20 +75,28 @@ export function maxOutputTokens(model: Model, options: Options): number | undefi
 }
 
 /** What affects the answer. */
-export function requestOfTurn(model: Model, messages: readonly BaseMessage[], options: Options): object {
-  const { tools, ...settings } = paramsOf(model, options);
+export function requestOfTurn(
+  model: Model,
+  messages: readonly BaseMessage[],
+  options: Options,
+  params = paramsOf(model, options),
+): object {
+  const { tools, ...settings } = params;
   return {
-    model: modelName(model, options),
+    model: modelName(model, options, params),
     provider: model._llmType(),
     instructions: messages.filter(isSystem).map(({ content }) => content),
     messages: comparableMessages(messages.filter((message) => !isSystem(message))),
-    tools: Array.isArray(tools) ? sortedTools(tools) : tools,
+    tools: Array.isArray(tools) ? sorted(tools, toolName) : tools,
     settings,
   };
 }
 
-/** What the provider is told beside the messages; of a model that does not say it, the options of the call. */
-function paramsOf(model: Model, options: Options): Record<string, unknown> {
+/**
+ * What the provider is told beside the messages; of a model that does not say it, the options of the call. A model makes all
+ * its tools anew for it.
+ */
+export function paramsOf(model: Model, options: Options): Record<string, unknown> {
   return { ...without(VOLATILE, options), ...without(OF_TRANSPORT, model.invocationParams?.(options)) };
 }
 
@@ -97,11 +109,6 @@ function without(names: ReadonlySet<string>, of: unknown): Record<string, unknow
 
 function isSystem(message: BaseMessage): boolean {
   return message.type === 'system';
-}
-
-function sortedTools(tools: readonly unknown[]): unknown[] {
-  const named = tools.map((tool) => [toolName(tool), tool] as const);
-  return named.toSorted(([a], [b]) => (a < b ? -1 : Number(a > b))).map(([, tool]) => tool);
 }
 
 function toolName(tool: unknown): string {

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { AgentInputItem, Session } from '@openai/agents';
 import { DeclarationError, UnsupportedError } from '../../src/errors/index.ts';
 import { assertKnownOptions } from '../../src/known-options.ts';
+import { perLoop } from '../../src/loop/per-loop.ts';
 import { currentPosition } from '../../src/loop/current-loop.ts';
 import type { Conversation } from '../../src/memory/conversation.ts';
 import type { MemoryStore } from '../../src/memory/memory-store.ts';
@@ -38,7 +39,7 @@ const MODES: readonly WhenBusy[] = ['append', 'fork', 'reject', 'queue'];
 /** The body of a step that uses a session which keeps its items in one of ours. */
 const inBody = new AsyncLocalStorage<{ session: ConversationSession; exchange: RunExchange }>();
 /** Where the runs of a loop went on, by conversation. */
-const forks = new WeakMap<object, Map<string, string>>();
+const forks = perLoop(() => new Map<string, string>());
 
 /**
  * A session of the SDK that outlives runs, over a conversation in memory: `run(agent, input, { session })`, also as the
@@ -75,7 +76,7 @@ export class ConversationSession implements Session {
   /** Which conversation of the key it is: the fork, once this run went on in one. */
   get conversation(): string {
     const { loop } = currentPosition() ?? {};
-    const fork = loop && this.whenBusy === 'fork' && forks.get(loop)?.get(this.#named);
+    const fork = loop && this.whenBusy === 'fork' && forks(loop).get(this.#named);
     return fork || this.#conversation;
   }
 
@@ -120,8 +121,7 @@ export class ConversationSession implements Session {
 
   /** The runs of this loop go on elsewhere. @internal */
   forked(loop: object, id: string): void {
-    const mine = forks.get(loop) ?? new Map<string, string>();
-    forks.set(loop, mine.set(this.#named, id));
+    forks(loop).set(this.#named, id);
     this.#onFork?.(id);
   }
 

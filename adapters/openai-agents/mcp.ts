@@ -2,7 +2,9 @@
 import type { FunctionTool, MCPServer } from '@openai/agents';
 import { toApplicationFailure } from '../../src/errors/failure.ts';
 import { askStep } from '../../src/loop/ask.ts';
+import { perLoop } from '../../src/loop/per-loop.ts';
 import { currentPosition, runInScope, runOutside } from '../../src/loop/current-loop.ts';
+import { eitherSignal } from '../either-signal.ts';
 import { keepContext } from '../keep-context.ts';
 import { patchMethod } from '../patch-method.ts';
 import { plainJson } from '../plain-json.ts';
@@ -19,7 +21,7 @@ const BESIDE = ['_meta', 'structuredContent', 'isError'] as const;
 /** Tools that the SDK makes of what a server lists; the calls that they make of the server are the steps. */
 const served = new WeakSet<object>();
 /** Lists that the servers of a run say not to ask for again, by the loop of the run. */
-const lists = new WeakMap<object, Map<object, Promise<Tools>>>();
+const lists = perLoop(() => new Map<object, Promise<Tools>>());
 /** Names of the tools that a server says only read. */
 const readers = new WeakMap<object, Set<string>>();
 const hidden = new WeakSet<object>();
@@ -94,8 +96,7 @@ async function listed(server: MCPServer, list: () => Promise<Tools>): Promise<To
   };
   if (!runOutside(() => server.cacheToolsList)) return await ask();
   const { loop } = currentPosition()!;
-  const ofRun = lists.get(loop) ?? new Map<object, Promise<Tools>>();
-  lists.set(loop, ofRun);
+  const ofRun = lists(loop);
   // Whichever agent asks first, it is the same step.
   const kept = ofRun.get(server) ?? runInScope('', ask);
   ofRun.set(server, kept);
@@ -115,8 +116,11 @@ async function called(
     input: args,
     ...(readers.get(server)?.has(tool) && { readOnly: true }),
     closure: keepContext(async (signal) => {
-      const either = options?.signal ? AbortSignal.any([signal, options.signal]) : signal;
-      return { value: plainJson(await call(tool, args, meta, { ...options, signal: either })) };
+      return {
+        value: plainJson(
+          await call(tool, args, meta, { ...options, signal: eitherSignal(signal, options?.signal) }),
+        ),
+      };
     }),
   });
 }

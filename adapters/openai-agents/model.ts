@@ -9,6 +9,8 @@ import {
 import { toApplicationFailure } from '../../src/errors/failure.ts';
 import { askStep, insideRun } from '../../src/loop/ask.ts';
 import type { Usage as StepUsage } from '../../src/protocol/usage.ts';
+import { sorted, without } from '../comparable.ts';
+import { eitherSignal } from '../either-signal.ts';
 import { keepContext } from '../keep-context.ts';
 import { patchMethod } from '../patch-method.ts';
 import { plainJson } from '../plain-json.ts';
@@ -70,7 +72,7 @@ async function takeTurn(
     closure: keepContext(async (signal) => {
       const own = {
         ...request,
-        signal: request.signal ? AbortSignal.any([signal, request.signal]) : signal,
+        signal: eitherSignal(signal, request.signal),
         // Turns off the OpenAI client's retries: the step's are the only ones.
         _internal: { ...request._internal, runnerManagedRetry: true },
       };
@@ -189,12 +191,4 @@ function stepUsage({
 function textOf({ output }: Pick<Response, 'output'>): string {
   const parts = output.flatMap((item) => ('role' in item && item.role === 'assistant' ? item.content : []));
   return parts.map((part) => (part.type === 'output_text' ? part.text : '')).join('');
-}
-
-function without(object: object, ...fields: string[]): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(object).filter(([field]) => !fields.includes(field)));
-}
-
-function sorted<T>(items: readonly T[], by: (item: T) => string): T[] {
-  return items.toSorted((a, b) => (by(a) < by(b) ? -1 : Number(by(a) > by(b))));
 }

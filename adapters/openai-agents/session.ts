@@ -2,6 +2,7 @@
 import type { AgentInputItem, Session } from '@openai/agents';
 import { toApplicationFailure } from '../../src/errors/failure.ts';
 import { askStep, scopeKey } from '../../src/loop/ask.ts';
+import { perLoop } from '../../src/loop/per-loop.ts';
 import { currentPosition } from '../../src/loop/current-loop.ts';
 import { digest } from '../../src/loop/fingerprint.ts';
 import { PATIENT, writtenSince } from '../../src/memory/run-memory.ts';
@@ -39,7 +40,7 @@ const METHODS: Record<string, boolean> = {
 const RETRIES = 2;
 
 /** What tells a run's sessions apart, by the loop of the run. */
-const seen = new WeakMap<object, Map<object, string>>();
+const seen = perLoop(() => new Map<object, string>());
 const madeIn = new WeakMap<object, object>();
 
 /**
@@ -69,8 +70,7 @@ export function instrumentSession(
     return 'a session that compacts itself writes more than once. Use another "whenBusy" than "fork".';
   if ('sessionId' in session && session.sessionId === undefined)
     return 'its session would begin another conversation after a restart. Begin it in a step, and give the session its id.';
-  const identities = seen.get(loop) ?? new Map<object, string>();
-  seen.set(loop, identities);
+  const identities = seen(loop);
   const identity = typeof session.sessionId === 'string' ? session.sessionId : `${identities.size + 1}`;
   if (!identities.has(session)) identities.set(session, identity);
   for (const name of Object.keys(METHODS)) {
@@ -87,7 +87,7 @@ export function instrumentSession(
 async function keep(session: AnySession, name: string, call: Call, args: unknown[]): Promise<unknown> {
   const { loop } = currentPosition()!;
   const { operationId, ...what } = METHODS[name] ? asked(args[0]) : {};
-  const request = { session: seen.get(loop)!.get(session), ...what };
+  const request = { session: seen(loop).get(session), ...what };
   const operation = operationId !== undefined && `${loop.runId}/${scopeKey('session', name, request)}`;
   const ours = session.underlyingSession instanceof ConversationSession && session.underlyingSession;
   const askedAt = Date.now();

@@ -15,6 +15,7 @@ import { assertRecordable } from '../../src/loop/recordable.ts';
 import { callForModel, noteAndResult } from '../../src/tools/call-for-model.ts';
 import { isSchema } from '../../src/tools/schema.ts';
 import type { Tool } from '../../src/tools/tool-options.ts';
+import { eitherSignal } from '../either-signal.ts';
 import { keepContext } from '../keep-context.ts';
 import { plainJson } from '../plain-json.ts';
 import { instrumentActions } from './actions.ts';
@@ -134,7 +135,7 @@ async function invoke(
       closure: keepContext(async (signal) => {
         const own = {
           ...(toolCall && { toolCall }),
-          signal: siblings ? AbortSignal.any([signal, siblings]) : signal,
+          signal: eitherSignal(signal, siblings),
         };
         const output: unknown = await invokeFunctionTool({ tool, runContext: context, input, details: own });
         const value = withoutBytes(output);

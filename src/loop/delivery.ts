@@ -180,7 +180,7 @@ export class Delivery {
   passOver(key: string | undefined): boolean {
     const until = this.#queue.findIndex((record) => record.key === key);
     if (until < 0) return false;
-    for (const record of this.#queue.splice(0, until)) this.#passedOver.set(record.key, record);
+    this.passOverKeys(this.#queue.slice(0, until).map((record) => record.key));
     return true;
   }
 

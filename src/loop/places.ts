@@ -4,7 +4,7 @@
  */
 import type { LoopPosition } from './current-loop.ts';
 import { fingerprint } from './fingerprint.ts';
-import type { Loop } from './loop.ts';
+import { perLoop } from './per-loop.ts';
 
 /** Where in its framework the running code is. */
 export interface Place {
@@ -16,7 +16,7 @@ export interface Place {
 
 const finders = new Set<() => Place | undefined>();
 const counts = new WeakMap<object, Map<string, number>>();
-const known = new WeakMap<Loop, Map<string, unknown>>();
+const known = perLoop(() => new Map<string, unknown>());
 
 /** Has a framework say where the running code is; `undefined`: not in a place of its own. */
 export function addPlaces(find: () => Place | undefined): void {
@@ -36,8 +36,7 @@ export function oncePerPlace<T>(
   counts.set(place.execution, inExecution);
   const index = inExecution.get(print) ?? 0;
   inExecution.set(print, index + 1);
-  const answers = known.get(loop) ?? new Map<string, unknown>();
-  known.set(loop, answers);
+  const answers = known(loop);
   const key = `${print} ${index} ${place.name}`;
   if (!answers.has(key)) answers.set(key, make());
   return answers.get(key) as T;

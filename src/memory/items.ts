@@ -41,7 +41,7 @@ export class MemoryItems {
   async get(namespace: readonly string[], key: string): Promise<{ item?: KeptItem; version: number }> {
     const path = itemPath(namespace, key);
     return await this.#user.use({ what: 'getItem', path }, async () => {
-      const newest = await this.#asOfNow(await this.#newest(path));
+      const newest = await this.#asOfNow(await this.#versions.newestOf(path));
       const item = newest && (await this.#item(newest));
       return { ...(item && { item }), version: newest?.version ?? 0 };
     });
@@ -84,7 +84,7 @@ export class MemoryItems {
     return await this.#user.use({ what: 'putItem', path, request }, async (attempt, step) => {
       const by = { actor, ...ofStep(run, step) };
       for (;;) {
-        const newest = await this.#newest(path);
+        const newest = await this.#versions.newestOf(path);
         const version = newest?.version ?? 0;
         if (readVersion !== undefined) await this.#assertRead(path, readVersion);
         const why = { ...by, reason: value === null ? 'delete' : 'put', expectedVersion: version };
@@ -115,11 +115,6 @@ export class MemoryItems {
         there === null ? {} : { currentSha: there },
       );
     }
-  }
-
-  async #newest(path: string): Promise<MemoryContent | undefined> {
-    for await (const newest of this.#versions.of(path)) return newest;
-    return undefined;
   }
 
   /** What was there before an earlier attempt of this step went further. */

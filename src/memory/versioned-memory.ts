@@ -22,20 +22,23 @@ export class VersionedMemory implements Memory {
   async readJson<T = unknown>(path: string): Promise<T | undefined> {
     assertMemoryPath(path);
     return await this.#user.use({ what: 'readJson', path }, async () => {
-      const text = (await this.#newest(path))?.text;
+      const text = (await this.#versions.newestOf(path))?.text;
       return text === undefined ? undefined : (parseJson(path, text) as T);
     });
   }
 
   async readText(path: string): Promise<string | undefined> {
     assertMemoryPath(path);
-    return await this.#user.use({ what: 'readText', path }, async () => (await this.#newest(path))?.text);
+    return await this.#user.use(
+      { what: 'readText', path },
+      async () => (await this.#versions.newestOf(path))?.text,
+    );
   }
 
   async read(path: string): Promise<MemoryContent | undefined> {
     assertMemoryPath(path);
     return await this.#user.use({ what: 'read', path }, async () => {
-      const newest = await this.#newest(path);
+      const newest = await this.#versions.newestOf(path);
       return newest?.deleted ? undefined : newest;
     });
   }
@@ -104,11 +107,6 @@ export class VersionedMemory implements Memory {
 
   conversation<Item = unknown>(id?: string): Conversation<Item> {
     return new VersionedConversation<Item>(this.#versions, this.#user, id);
-  }
-
-  async #newest(path: string): Promise<MemoryContent | undefined> {
-    for await (const newest of this.#versions.of(path)) return newest;
-    return undefined;
   }
 
   async #write(

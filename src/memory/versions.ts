@@ -52,6 +52,11 @@ export class Versions {
     for await (const stored of this.#stored(path)) yield visible(stored);
   }
 
+  async newestOf(path: string): Promise<MemoryContent | undefined> {
+    for await (const newest of this.of(path)) return newest;
+    return undefined;
+  }
+
   async at(path: string, version: number): Promise<MemoryContent | undefined> {
     const stored = await this.#get(path, version);
     return stored && visible(stored);

@@ -1,69 +1,16 @@
 /** The contract's agents, in Deep Agents. */
-import { fileURLToPath } from 'node:url';
-import { Command, interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
-import { MultiServerMCPClient } from '@langchain/mcp-adapters';
+import { Command, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph';
 import { ChatOpenAI } from '@langchain/openai';
 import { createDeepAgent } from 'deepagents';
 import { createMiddleware, ToolMessage, type ToolRuntime, tool as ownTool } from 'langchain';
 import { z } from 'zod';
-import { agent, tool } from '../../src/index.ts';
+import { agent } from '../../src/index.ts';
 import { runAgent, toAgentTool } from '../../adapters/deepagents/index.ts';
 import { note } from '../kit/effects.ts';
+import { broken, change, charge, lookup, peek, refund } from './contract-tools.ts';
+import { askPerson, ownLookup, ownRefund, withShop } from './langchain-tools.ts';
 
-const shop = fileURLToPath(new URL('../fixtures/mcp-server.ts', import.meta.url));
-const parameters = z.object({ what: z.string() });
 const model = 'openai:gpt-4.1-mini';
-
-const lookup = tool({
-  name: 'lookup',
-  description: 'Looks something up.',
-  parameters,
-  execute: async ({ what }) => {
-    note(`lookup ${what}`);
-    return `found ${what}`;
-  },
-});
-const broken = tool({
-  name: 'broken',
-  description: 'Breaks.',
-  parameters,
-  retries: { maximumAttempts: 3, initialInterval: 10 },
-  execute: async ({ what }) => {
-    note(`broken ${what}`);
-    throw new Error('it broke');
-  },
-});
-const refund = tool({
-  name: 'refund',
-  description: 'Refunds.',
-  parameters,
-  requiresApproval: { prompt: ({ what }) => `Refund ${what}?`, allowEdit: true },
-  execute: async ({ what }) => {
-    note(`refund ${what}`);
-    return 'refunded';
-  },
-});
-const ownLookup = ownTool(
-  ({ what }) => {
-    note(`own ${what}`);
-    return `found ${what}`;
-  },
-  { name: 'own_lookup', description: 'Looks something up, in LangChain.', schema: parameters },
-);
-/** Asks in the way of LangChain's own middleware, as a tool that knows when it must. */
-const ownRefund = ownTool(
-  ({ what }) => {
-    const name = 'own_refund';
-    const { decisions } = interrupt<unknown, { decisions: { type: string; message?: string }[] }>({
-      actionRequests: [{ name, args: { what } }],
-      reviewConfigs: [{ actionName: name, allowedDecisions: ['approve', 'reject'] }],
-    });
-    if (decisions[0]!.type === 'reject') return decisions[0]!.message ?? 'rejected';
-    note(`own refund ${what}`);
-    return 'refunded';
-  },
-  { name: 'own_refund', description: 'Refunds, in LangChain.', schema: parameters },
-);
 
 export const steps = agent('steps', async (input: string) => {
   const chat = new ChatOpenAI({ model: 'gpt-4.1-mini' });
@@ -147,18 +94,10 @@ export const hears = agent(
 );
 
 export const shops = agent('shops', async (input: string) => {
-  const args = ['--conditions=@temporal-agents/source', '--disable-warning=ExperimentalWarning', shop];
-  const env = { EFFECTS: process.env['EFFECTS']! };
-  const client = new MultiServerMCPClient({
-    shop: { transport: 'stdio', command: process.execPath, args, env },
-  });
-  try {
-    const tools = await client.getTools();
+  return await withShop(async (tools) => {
     const middleware = [tellingErrors];
     return await runAgent(input, { model, systemPrompt: 'SHOPPER', tools, middleware });
-  } finally {
-    await client.close();
-  }
+  });
 });
 
 export const remembers = agent('remembers', async (input: string) => {
@@ -179,12 +118,6 @@ export const siblings = agent('siblings', async (input: string) => {
     return said;
   };
   return await Promise.all([ask(0), ask(1)]);
-});
-
-const askPerson = ownTool(({ prompt }) => interrupt<string, string>(prompt), {
-  name: 'ask_person',
-  description: 'Asks a person.',
-  schema: z.object({ prompt: z.string() }),
 });
 
 export const asks = agent('asks', async (input: string) => {
@@ -209,28 +142,6 @@ export const speaks = agent('speaks', async (input: string) => {
     else if (part[0].type === 'ai') text += part[0].text;
   }
   return { text, output };
-});
-
-/** What a deploy changed in the agent below. */
-const change = process.env['CHANGE'];
-const peek = tool({
-  name: 'peek',
-  description: change === 'description' ? 'Looks at the account closely.' : 'Looks at the account.',
-  parameters,
-  readOnly: true,
-  execute: async ({ what }) => {
-    note(`peek ${what}`);
-    return 'seen';
-  },
-});
-const charge = tool({
-  name: 'charge',
-  description: 'Charges.',
-  parameters,
-  execute: async ({ what }) => {
-    note(`charge ${what}`);
-    return 'charged';
-  },
 });
 
 export const changing = agent('changing', async (input: string) => {

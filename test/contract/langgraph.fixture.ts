@@ -1,70 +1,17 @@
 /** The contract's agents, as graphs of LangGraph written by hand. */
-import { fileURLToPath } from 'node:url';
 import { type AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
 import { type DynamicStructuredTool, tool as ownTool } from '@langchain/core/tools';
 import { Annotation, interrupt, MessagesAnnotation, Send, START, StateGraph } from '@langchain/langgraph';
 import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt';
-import { MultiServerMCPClient } from '@langchain/mcp-adapters';
 import { ChatOpenAI } from '@langchain/openai';
 import { z } from 'zod';
-import { agent, tool } from '../../src/index.ts';
+import { agent } from '../../src/index.ts';
 import { MemoryCheckpointSaver, runAgent, toAgentTool } from '../../adapters/langgraph/index.ts';
 import { note } from '../kit/effects.ts';
+import { broken, change, charge, lookup, peek, refund } from './contract-tools.ts';
+import { ownLookup, ownRefund, withShop } from './langchain-tools.ts';
 
-const shop = fileURLToPath(new URL('../fixtures/mcp-server.ts', import.meta.url));
-const parameters = z.object({ what: z.string() });
 const model = new ChatOpenAI({ model: 'gpt-4.1-mini' });
-
-const lookup = tool({
-  name: 'lookup',
-  description: 'Looks something up.',
-  parameters,
-  execute: async ({ what }) => {
-    note(`lookup ${what}`);
-    return `found ${what}`;
-  },
-});
-const broken = tool({
-  name: 'broken',
-  description: 'Breaks.',
-  parameters,
-  retries: { maximumAttempts: 3, initialInterval: 10 },
-  execute: async ({ what }) => {
-    note(`broken ${what}`);
-    throw new Error('it broke');
-  },
-});
-const refund = tool({
-  name: 'refund',
-  description: 'Refunds.',
-  parameters,
-  requiresApproval: { prompt: ({ what }) => `Refund ${what}?`, allowEdit: true },
-  execute: async ({ what }) => {
-    note(`refund ${what}`);
-    return 'refunded';
-  },
-});
-const ownLookup = ownTool(
-  ({ what }) => {
-    note(`own ${what}`);
-    return `found ${what}`;
-  },
-  { name: 'own_lookup', description: 'Looks something up, in LangGraph.', schema: parameters },
-);
-/** Asks in the way of LangChain's middleware, as a tool that knows when it must. */
-const ownRefund = ownTool(
-  ({ what }) => {
-    const name = 'own_refund';
-    const { decisions } = interrupt<unknown, { decisions: { type: string; message?: string }[] }>({
-      actionRequests: [{ name, args: { what } }],
-      reviewConfigs: [{ actionName: name, allowedDecisions: ['approve', 'reject'] }],
-    });
-    if (decisions[0]!.type === 'reject') return decisions[0]!.message ?? 'rejected';
-    note(`own refund ${what}`);
-    return 'refunded';
-  },
-  { name: 'own_refund', description: 'Refunds, in LangGraph.', schema: parameters },
-);
 
 /** A model and its tools in a circle. */
 function circle(
@@ -155,17 +102,9 @@ export const hears = agent(
 );
 
 export const shops = agent('shops', async (input: string) => {
-  const args = ['--conditions=@temporal-agents/source', '--disable-warning=ExperimentalWarning', shop];
-  const env = { EFFECTS: process.env['EFFECTS']! };
-  const client = new MultiServerMCPClient({
-    shop: { transport: 'stdio', command: process.execPath, args, env },
-  });
-  try {
-    const tools = await client.getTools();
+  return await withShop(async (tools) => {
     return await runAgent(input, { agent: circle('SHOPPER', tools) });
-  } finally {
-    await client.close();
-  }
+  });
 });
 
 export const remembers = agent('remembers', async (input: string) => {
@@ -244,28 +183,6 @@ export const asks = agent('asks', async (input: string) => {
     .addEdge(START, 'third')
     .compile();
   return (await graph.invoke({})).said;
-});
-
-/** What a deploy changed in the agent below. */
-const change = process.env['CHANGE'];
-const peek = tool({
-  name: 'peek',
-  description: change === 'description' ? 'Looks at the account closely.' : 'Looks at the account.',
-  parameters,
-  readOnly: true,
-  execute: async ({ what }) => {
-    note(`peek ${what}`);
-    return 'seen';
-  },
-});
-const charge = tool({
-  name: 'charge',
-  description: 'Charges.',
-  parameters,
-  execute: async ({ what }) => {
-    note(`charge ${what}`);
-    return 'charged';
-  },
 });
 
 export const changing = agent('changing', async (input: string) => {

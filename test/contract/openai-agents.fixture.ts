@@ -3,44 +3,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Agent, MCPServerStdio, run, tool as ownTool } from '@openai/agents';
 import { z } from 'zod';
-import { agent, tool } from '../../src/index.ts';
+import { agent } from '../../src/index.ts';
 import { runAgent, toAgentTool } from '../../adapters/openai-agents/index.ts';
 import { FileSession } from '../fixtures/file-session.ts';
 import { note } from '../kit/effects.ts';
+import { broken, change, charge, lookup, parameters, peek, refund } from './contract-tools.ts';
 
 const shop = fileURLToPath(new URL('../fixtures/mcp-server.ts', import.meta.url));
-const parameters = z.object({ what: z.string() });
 const model = 'gpt-4.1-mini';
 
-const lookup = tool({
-  name: 'lookup',
-  description: 'Looks something up.',
-  parameters,
-  execute: async ({ what }) => {
-    note(`lookup ${what}`);
-    return `found ${what}`;
-  },
-});
-const broken = tool({
-  name: 'broken',
-  description: 'Breaks.',
-  parameters,
-  retries: { maximumAttempts: 3, initialInterval: 10 },
-  execute: async ({ what }) => {
-    note(`broken ${what}`);
-    throw new Error('it broke');
-  },
-});
-const refund = tool({
-  name: 'refund',
-  description: 'Refunds.',
-  parameters,
-  requiresApproval: { prompt: ({ what }) => `Refund ${what}?`, allowEdit: true },
-  execute: async ({ what }) => {
-    note(`refund ${what}`);
-    return 'refunded';
-  },
-});
 const ownLookup = ownTool({
   name: 'own_lookup',
   description: 'Looks something up, in the SDK.',
@@ -150,28 +121,6 @@ export const siblings = agent('siblings', async (input: string) => {
     return finalOutput;
   };
   return await Promise.all([ask(0), ask(1)]);
-});
-
-/** What a deploy changed in the agent below. */
-const change = process.env['CHANGE'];
-const peek = tool({
-  name: 'peek',
-  description: change === 'description' ? 'Looks at the account closely.' : 'Looks at the account.',
-  parameters,
-  readOnly: true,
-  execute: async ({ what }) => {
-    note(`peek ${what}`);
-    return 'seen';
-  },
-});
-const charge = tool({
-  name: 'charge',
-  description: 'Charges.',
-  parameters,
-  execute: async ({ what }) => {
-    note(`charge ${what}`);
-    return 'charged';
-  },
 });
 
 export const changing = agent('changing', async (input: string) => {
