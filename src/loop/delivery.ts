@@ -3,7 +3,10 @@ import { setImmediate as eventLoopTurn, setTimeout as delay } from 'node:timers/
 import type { StepRecord } from '../protocol/step.ts';
 import { replacedTurn } from '../records/misses.ts';
 
-/** How long a record that is not asked yet holds back later ones, in milliseconds: the loop's own I/O may come first. */
+/**
+ * How long a record that is not asked yet holds back later ones, and new steps, in milliseconds: the loop's own I/O may
+ * come first.
+ */
 const HOLD_MS = 2_000;
 /** The same for a loop known to run changed code: what it does not ask, it most likely never will. */
 const HOLD_CHANGED_MS = 300;
@@ -60,6 +63,12 @@ export class Delivery {
   #changed = false;
   /** The loop has asked for something the run never heard of. */
   #askedNew = false;
+  /** It did so before it asked for all records: its code is other code, or a branch of it does I/O of its own first. */
+  #doubt: PromiseWithResolvers<void> | undefined;
+  /** Keys of read-only steps that were asked in doubt, and whose answer may turn out to be out of date. */
+  readonly #undecided = new Set<string>();
+  /** The run was cancelled: what is not asked yet never will be. */
+  #cancelled = false;
   busy = false;
 
   /** How many records the loop has had. */
@@ -90,6 +99,20 @@ export class Delivery {
     const isFirst = this.#builtWith === 0 && this.#options.pending.length === 0;
     const hadMore = this.#log.length > (this.#builtWith ?? 0);
     return (isFirst || hadMore) && !this.unread && !this.busy;
+  }
+
+  /** If it is not known yet whether the loop runs changed code: until it is. */
+  get decided(): Promise<void> | undefined {
+    return this.#doubt?.promise;
+  }
+
+  /** A read-only step is asked, and it is not known yet whether its answer is out of date: until it is. */
+  decidedFor(key: string): Promise<void> | undefined {
+    const newest = this.#newestOf(key);
+    const index = this.#indexOf.get(newest);
+    if (!this.#doubt || index === undefined || index >= this.#built) return undefined;
+    this.#undecided.add(newest);
+    return this.#doubt.promise;
   }
 
   constructor(options: DeliveryOptions) {
@@ -129,7 +152,7 @@ export class Delivery {
    */
   keyFor(key: string, readOnly: boolean): string {
     if (!readOnly) return key;
-    const newest = rerunKey(key, this.#reruns.get(key) ?? 0);
+    const newest = this.#newestOf(key);
     const index = this.#indexOf.get(newest);
     const outOfDate = this.#changed && index !== undefined && index < (this.#changedAt ?? 0);
     if (!outOfDate) return newest;
@@ -138,7 +161,7 @@ export class Delivery {
     return rerunKey(key, rerun);
   }
 
-  /** The loop asks for a key. Answers whether there is a record, which is then delivered. */
+  /** The loop asks for a key. Answers whether there is a record, which is then delivered; if not, see `decided`. */
   asked(key: string): boolean {
     const passed = this.#passedOver.get(key);
     if (passed && this.#passedOver.delete(key)) this.#queue.unshift(passed);
@@ -146,10 +169,9 @@ export class Delivery {
     if (index === undefined && !this.isPending(key)) {
       this.#askedNew = true;
       // Answers that came since this loop was built were asked by it, or no code asks for them any more.
-      if (!this.#changed && this.#skips(this.#builtWith ?? 0)) {
-        this.#changed = true;
-        this.#changedAt = this.#builtWith;
-        this.divergedAt = this.#builtWith;
+      if (!this.#changed && !this.#cancelled && this.#skips(this.#built)) {
+        this.#doubt ??= Promise.withResolvers();
+        void this.#pump();
       }
     } else if (
       this.#changedAt !== undefined &&
@@ -204,6 +226,11 @@ export class Delivery {
     }
   }
 
+  /** The run was cancelled, and whatever the loop waited for has failed. */
+  cancel(): void {
+    this.#cancelled = true;
+  }
+
   /** Takes the records after the first `from`. Answers why not, if this loop is not where the run is. */
   take(from: number, records: readonly Delivered[]): string | undefined {
     if (from > this.#log.length) return 'behind';
@@ -239,7 +266,18 @@ export class Delivery {
 
   /** Whether there is a record before this one for which the loop has not asked. */
   #skips(before: number): boolean {
-    return this.#queue.some(({ key }) => this.#indexOf.get(key)! < before && !this.#options.isAsked(key));
+    return this.#queue.some(
+      ({ key }) =>
+        this.#indexOf.get(key)! < before && !this.#options.isAsked(key) && !this.#undecided.has(key),
+    );
+  }
+
+  get #built(): number {
+    return this.#builtWith ?? 0;
+  }
+
+  #newestOf(key: string): string {
+    return rerunKey(key, this.#reruns.get(key) ?? 0);
   }
 
   #noteRerun(key: string): void {
@@ -251,25 +289,55 @@ export class Delivery {
     if (this.busy) return;
     this.busy = true;
     let holdUntil = 0;
+    let waitsFor = 0;
     for (;;) {
+      if (this.#doubt && !this.#skips(this.#built)) this.#decide();
       const next = this.#queue.findIndex((record) => this.#options.isAsked(record.key));
-      if (next < 0) break;
-      const earlier = this.#queue.slice(0, next).filter(({ key }) => !this.#givenUp.has(key));
-      if (earlier.length > 0) {
+      const missing = this.#missing(next);
+      if (next < 0 && missing.length === 0) break;
+      if (missing.length > 0) {
         // An earlier record is not asked for yet: wait for it, but not for ever, and not once the loop went its own way.
-        holdUntil ||= Date.now() + (this.#changed ? HOLD_CHANGED_MS : HOLD_MS);
-        if (!this.#askedNew && Date.now() < holdUntil) {
+        if (missing.length !== waitsFor) holdUntil = Date.now() + (this.#changed ? HOLD_CHANGED_MS : HOLD_MS);
+        waitsFor = missing.length;
+        const ownWay = this.#cancelled || (this.#changed && this.#askedNew);
+        if (!ownWay && Date.now() < holdUntil) {
           await delay(2);
           continue;
         }
-        for (const { key } of earlier) this.#givenUp.add(key);
+        for (const { key } of missing) this.#givenUp.add(key);
+        this.#decide();
       }
-      holdUntil = 0;
+      waitsFor = 0;
+      if (next < 0) continue;
       this.#options.settle(this.#queue.splice(next, 1)[0]!);
       await eventLoopTurn();
     }
+    this.#decide();
     this.busy = false;
     this.#options.settled();
+  }
+
+  /** Records that are waited for: those before the next one to deliver, or in doubt all that the loop was built with. */
+  #missing(next: number): Delivered[] {
+    if (next < 0 && !this.#doubt) return [];
+    const isBuilt = ({ key }: Delivered) =>
+      this.#indexOf.get(key)! < this.#built && !this.#undecided.has(key);
+    const before = next < 0 ? this.#queue.filter(isBuilt) : this.#queue.slice(0, next);
+    return before.filter(({ key }) => !this.#givenUp.has(key));
+  }
+
+  /** What the loop had not asked for when it asked for something new, it has by now, or never will. */
+  #decide(): void {
+    if (!this.#doubt) return;
+    // Answers that came since this loop was built were asked by it, or no code asks for them any more.
+    if (this.#skips(this.#built)) {
+      this.#changed = true;
+      this.#changedAt = this.#builtWith;
+      this.divergedAt = this.#builtWith;
+    }
+    this.#undecided.clear();
+    this.#doubt.resolve();
+    this.#doubt = undefined;
   }
 }
 

@@ -135,13 +135,21 @@ export class Loop {
   async ask<T>(request: StepRequest): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const { scope = '', shielded = false } = currentPosition() ?? {};
-    if (this.dropped) return (await promise) as T;
-    if (this.cancelled && !shielded) throw new CancelledFailure('The run was cancelled.');
     const { kind, name, input, approval, heartbeats, readOnly, suspends, options } = request;
-    const { closure, onEdited, about } = request;
+    const { closure, onEdited } = request;
+    const mayAsk = () => {
+      if (this.cancelled && !shielded) throw new CancelledFailure('The run was cancelled.');
+      return !this.dropped;
+    };
+    if (!mayAsk()) return (await promise) as T;
     assertRecordable(input, `The input of ${kind} ${name}`);
     assertFits(input, `The input of ${kind} ${name}`, this.#source.storage.maxPayloadBytes);
     const asked = this.keys.next({ kind, name, request: request.request, scope });
+    const decided = readOnly && this.#delivery.decidedFor(asked);
+    if (decided) {
+      await decided;
+      if (!mayAsk()) return (await promise) as T;
+    }
     const key =
       kind === 'turn'
         ? this.#delivery.turnKeyFor(asked, name)
@@ -171,19 +179,26 @@ export class Loop {
     const run = again && kind === 'turn' ? countLost(again) : again;
     this.#asked.set(key, { step, resolve, reject, closure: run, onEdited });
     if (!this.#delivery.asked(key)) {
-      if (kind === 'turn') {
-        if (about) step.asked = startOfText(about);
-        step.parts = fieldHashes(request.request);
-        const missed = this.#delivery.missedFields(step.parts);
-        if (missed) step.missed = missed;
-        const { maxOutputTokens: most } = this.#source;
-        if (most !== undefined) step.worst = worstCase(request.request, request.maxOutputTokens ?? most);
-      }
-      step.no = ++this.#number;
-      this.#wake();
-      this.#tell();
+      if (this.#delivery.decided) await this.#delivery.decided;
+      // The run may have been cancelled meanwhile, or the loop dropped.
+      if (this.#asked.has(key)) this.#handOut(step, request);
     }
     return (await promise) as T;
+  }
+
+  /** Tells the run of a step that has no record. */
+  #handOut(step: Step, { kind, request, about, maxOutputTokens }: StepRequest): void {
+    if (kind === 'turn') {
+      if (about) step.asked = startOfText(about);
+      step.parts = fieldHashes(request);
+      const missed = this.#delivery.missedFields(step.parts);
+      if (missed) step.missed = missed;
+      const { maxOutputTokens: most } = this.#source;
+      if (most !== undefined) step.worst = worstCase(request, maxOutputTokens ?? most);
+    }
+    step.no = ++this.#number;
+    this.#wake();
+    this.#tell();
   }
 
   /** Goes on after a step that an earlier loop had the answer to; what was recorded before it was its own work. */
@@ -250,6 +265,7 @@ export class Loop {
   cancel(): void {
     const reason = new CancelledFailure('The run was cancelled.');
     this.cancelled = true;
+    this.#delivery.cancel();
     this.abort.abort(reason);
     for (const [key, asked] of this.#asked) {
       if (asked.step.shielded) continue;

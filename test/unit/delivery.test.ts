@@ -1,9 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { askStep } from '../../src/loop/ask.ts';
 import { Delivery } from '../../src/loop/delivery.ts';
 import { PretendRun } from '../kit/pretend-run.ts';
 import { recordWith } from '../kit/record.ts';
+
+// Here a second of what the loop is waited for takes 250 ms.
+const realNow = Date.now;
+const start = realNow();
+beforeEach(() => void jest.spyOn(Date, 'now').mockImplementation(() => start + (realNow() - start) * 4));
+afterEach(() => void jest.restoreAllMocks());
 
 const records = (...keys: string[]) => keys.map((key) => recordWith({ key }));
 
@@ -76,7 +82,7 @@ describe('an earlier record that the loop has not asked for yet', () => {
     const { made, ask, settled, settledAre } = delivery();
     made.take(0, records('winner', 'loser'));
     ask('loser');
-    await delay(200);
+    await delay(40);
     expect(settled).toEqual([]);
     ask('winner');
     expect(await settledAre(2)).toEqual(['winner', 'loser']);
@@ -91,19 +97,44 @@ describe('an earlier record that the loop has not asked for yet', () => {
     expect(Date.now() - began).toBeGreaterThanOrEqual(2_000);
   });
 
-  test('is given up once the loop asks something that the run has never heard of', async () => {
-    const { made, ask, settledAre } = delivery();
-    made.take(0, records('never asked', 'b'));
-    ask('b');
+  test.each([['b'], ['new']])(
+    'holds it back also from a loop that asks something new, %s last',
+    async (last) => {
+      const { made, ask, settled, settledAre } = delivery();
+      made.take(0, records('slow', 'b'));
+      ask(...['b', 'new'].toSorted((name) => (name === last ? 1 : -1)));
+      await delay(40);
+      expect(settled).toEqual([]);
+      ask('slow');
+      expect(await settledAre(2)).toEqual(['slow', 'b']);
+    },
+  );
+
+  test('holds nothing back any more once the loop has left the recorded path', async () => {
+    const { made, ask, settled } = delivery();
+    made.take(0, records('never asked', 'b', 'nor this', 'c'));
     ask('new');
-    expect(await settledAre(1)).toEqual(['b']);
+    await made.decided;
+    ask('b');
+    await delay(5);
+    ask('c');
+    expect(settled).toEqual(['b', 'c']);
+  });
+
+  test('holds nothing back once the run is cancelled', async () => {
+    const { made, ask, settled } = delivery();
+    made.take(0, records('never asked', 'b'));
+    made.cancel();
+    ask('b', 'new');
+    expect(settled).toEqual(['b']);
+    expect([made.decided, made.divergedAt]).toEqual([undefined, undefined]);
   });
 
   test('is not given up for a step that the run has in flight', async () => {
     const { made, ask, settled, settledAre } = delivery({ pending: ['in flight'] });
     made.take(0, records('winner', 'loser'));
     ask('in flight', 'loser');
-    await delay(100);
+    await delay(40);
     expect(settled).toEqual([]);
     ask('winner');
     expect(await settledAre(2)).toEqual(['winner', 'loser']);
@@ -113,7 +144,7 @@ describe('an earlier record that the loop has not asked for yet', () => {
     const { made, ask, settledAre } = delivery();
     made.take(0, records('late', 'b'));
     ask('b', 'new');
-    await delay(20);
+    await settledAre(1);
     ask('late');
     expect(await settledAre(2)).toEqual(['b', 'late']);
   });
@@ -140,11 +171,27 @@ describe('a loop is not where the run is', () => {
 });
 
 describe('a loop has left the recorded path', () => {
-  test('when it asks something new while records are unread', () => {
+  test('when it asks something new and in 2 s does not ask for all that was recorded', async () => {
     const { made, ask } = delivery();
     made.take(0, records('a', 'b'));
     ask('new');
+    expect(made.divergedAt).toBeUndefined();
+    ask('a');
+    await made.decided;
     expect(made.divergedAt).toBe(2);
+  });
+
+  test('but not when a branch asks for that later than another asks something new', async () => {
+    const { made, ask, settledAre } = delivery();
+    made.take(0, records('a', 'b'));
+    ask('new');
+    await delay(40);
+    ask('b');
+    await delay(40);
+    ask('a');
+    await made.decided;
+    expect(made.divergedAt).toBeUndefined();
+    expect(await settledAre(2)).toEqual(['a', 'b']);
   });
 
   test.each([
@@ -158,10 +205,11 @@ describe('a loop has left the recorded path', () => {
     expect(made.divergedAt).toBeUndefined();
   });
 
-  test('only once', () => {
+  test('only once', async () => {
     const { made, ask } = delivery();
     made.take(0, records('a', 'b'));
     ask('new');
+    await made.decided;
     made.take(2, records('new'));
     ask('newer');
     expect(made.divergedAt).toBe(2);
@@ -176,17 +224,32 @@ describe('a read-only step is asked', () => {
     expect(made.keyFor('read', true)).toBe('read~1');
   });
 
-  test('anew, once the loop has left the recorded path, if its answer is from before the change', () => {
+  test('anew, once the loop has left the recorded path, if its answer is from before the change', async () => {
     const { made, ask } = delivery();
     made.take(0, records('read', 'old'));
     ask('new');
+    await made.decided;
     expect([made.keyFor('read', true), made.keyFor('other', true)]).toEqual(['read~1', 'other']);
   });
 
-  test('but any other step is never asked anew', () => {
+  test('once that is known, and counts as asked before', async () => {
+    const { made, ask } = delivery();
+    made.take(0, records('read', 'old'));
+    expect(made.decidedFor('read')).toBeUndefined();
+    ask('new');
+    expect(made.decidedFor('other')).toBeUndefined();
+    const decided = made.decidedFor('read');
+    expect(decided).toBeDefined();
+    ask('old');
+    await decided;
+    expect([made.keyFor('read', true), made.divergedAt]).toEqual(['read', undefined]);
+  });
+
+  test('but any other step is never asked anew', async () => {
     const { made, ask } = delivery();
     made.take(0, records('pay', 'old'));
     ask('new');
+    await made.decided;
     expect(made.keyFor('pay', false)).toBe('pay');
   });
 });
