@@ -10,11 +10,11 @@ import { countLost } from './count-lost.ts';
 import { currentPosition, runAtTop } from './current-loop.ts';
 import { type Delivered, Delivery } from './delivery.ts';
 import type { RunStorage } from '../blobs/run-storage.ts';
-import { digest, fieldHashes, type Fingerprinted } from './fingerprint.ts';
+import { fieldHashes, type Fingerprinted } from './fingerprint.ts';
 import { Keys } from './keys.ts';
 import { assertFits, assertRecordable } from './recordable.ts';
 import { startOfText } from '../records/run-report.ts';
-import type { Closure, StepRequest } from './step-request.ts';
+import { type Closure, stepFor, type StepRequest } from './step-request.ts';
 import { worstCase } from './worst-case.ts';
 
 interface Asked {
@@ -135,8 +135,7 @@ export class Loop {
   async ask<T>(request: StepRequest): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const { scope = '', shielded = false } = currentPosition() ?? {};
-    const { kind, name, input, approval, heartbeats, readOnly, suspends, options } = request;
-    const { closure, onEdited } = request;
+    const { kind, name, input, readOnly, closure, onEdited } = request;
     const mayAsk = () => {
       if (this.cancelled && !shielded) throw new CancelledFailure('The run was cancelled.');
       return !this.dropped;
@@ -155,22 +154,7 @@ export class Loop {
         ? this.#delivery.turnKeyFor(asked, name)
         : this.#delivery.keyFor(asked, readOnly === true);
     this.keys.note(scope, key);
-    const step: Step = {
-      no: 0,
-      key,
-      kind,
-      name,
-      ...(input !== undefined && { input }),
-      ...(closure && { local: true }),
-      ...(heartbeats && { heartbeats }),
-      ...(approval && {
-        approval: { ...approval, ...(input !== undefined && { argumentsHash: digest(input) }) },
-      }),
-      ...(readOnly && { readOnly }),
-      ...(suspends && { suspends }),
-      ...(shielded && { shielded: true }),
-      ...(options && Object.keys(options).length > 0 && { options }),
-    };
+    const step = stepFor(request, key, shielded);
     const before = this.#delivery.isPending(key);
     let runs = 0;
     const idempotencyKey = `${this.#source.chain}:${key}`;

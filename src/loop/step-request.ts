@@ -1,4 +1,5 @@
-/** What code inside a run asks for: a step before it has a key, and what may answer it in this process. Types only. */
+/** What code inside a run asks for: a step before it has a key, what may answer it in this process, and the step with one. */
+import { digest } from './fingerprint.ts';
 import type { CachedFrom, EditedArguments, Step } from '../protocol/step.ts';
 import type { Usage } from '../protocol/usage.ts';
 
@@ -38,4 +39,25 @@ export interface StepRequest extends Pick<
   ) => Promise<CallAnswer>;
   /** Hears, before the answer, that a person changed the arguments. */
   onEdited?: (edited: EditedArguments) => void;
+}
+
+/** The step that is asked for under a key; its number and what is said of a turn come when it is handed out. */
+export function stepFor(request: StepRequest, key: string, shielded: boolean): Step {
+  const { kind, name, input, closure, approval, heartbeats, readOnly, suspends, options } = request;
+  return {
+    no: 0,
+    key,
+    kind,
+    name,
+    ...(input !== undefined && { input }),
+    ...(closure && { local: true }),
+    ...(heartbeats && { heartbeats }),
+    ...(approval && {
+      approval: { ...approval, ...(input !== undefined && { argumentsHash: digest(input) }) },
+    }),
+    ...(readOnly && { readOnly }),
+    ...(suspends && { suspends }),
+    ...(shielded && { shielded: true }),
+    ...(options && Object.keys(options).length > 0 && { options }),
+  };
 }
