@@ -121,5 +121,7 @@ function comparable(value: unknown): unknown {
     return value.length > 0 && value.every(isBaseMessage) ? comparableMessages(value) : value.map(comparable);
   if (isBaseMessage(value)) return comparableMessages([value]);
   if (typeof value !== 'object' || value === null || 'toJSON' in value) return value;
+  // What these hold are no fields.
+  if (value instanceof Map || value instanceof Set || ArrayBuffer.isView(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([field, inner]) => [field, comparable(inner)]));
 }

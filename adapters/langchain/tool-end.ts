@@ -49,7 +49,7 @@ export async function atItsEnd(
   );
   const { result, failure } = own.end;
   if (failure) throw fromStepFailure(failure);
-  return await revivedResult(result, state);
+  return await revivedResult(structuredClone(result), state);
 }
 
 async function endOf(body: () => Promise<unknown>, state: unknown): Promise<Pick<End, 'result' | 'failure'>> {

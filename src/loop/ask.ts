@@ -19,18 +19,21 @@ export function askStep<T>(request: StepRequest): Promise<T> {
   const position = currentPosition();
   if (!position)
     throw new Error(`Cannot ask for ${request.kind} ${request.name}: this code is not part of a run.`);
-  const asked = oncePerPlace(position, request, () => {
+  const asked = oncePerPlace(position, request, (kept) => {
     // What is kept of an answer must not keep its request, which may be a whole conversation.
     const by: Asked<T>['by'] = {};
-    return { answer: askLoop<T>(position.loop, request, by), by };
+    return { answer: askLoop<T>(position.loop, request, by), by, kept };
   });
-  return asked.answer.finally(() => {
+  // Whoever has it may change it, and the code that runs again is to have it as it was.
+  const answer = asked.kept ? asked.answer.then((value) => structuredClone(value)) : asked.answer;
+  return answer.finally(() => {
     if (asked.by.edited) request.onEdited?.(asked.by.edited);
   });
 }
 
 interface Asked<T> {
   answer: Promise<T>;
+  kept: boolean;
   by: { edited?: EditedArguments };
 }
 

@@ -36,7 +36,8 @@ export function digest(value: unknown): string {
     .digest('hex');
 }
 
-function plainValue(this: unknown, field: string, value: unknown): unknown {
+/** For `JSON.stringify`: text of what JSON cannot hold, lists of what it would lose. */
+export function plainValue(this: unknown, field: string, value: unknown): unknown {
   // What it was before its `toJSON`: a Buffer has one, other bytes have not.
   const original = (this as Record<string, unknown>)[field];
   if (typeof value === 'bigint' || value instanceof RegExp) return String(value);

@@ -23,14 +23,17 @@ export function addPlaces(find: () => Place | undefined): void {
   finders.add(find);
 }
 
-/** What `make` answers; for the same request, asked as the so-many-th again in the same place, what it answered before. */
+/**
+ * What `make` answers; for the same request, asked as the so-many-th again in the same place, what it answered before.
+ * @param make is told whether its answer is kept, to be given to code that runs again
+ */
 export function oncePerPlace<T>(
   { loop, scope }: LoopPosition,
   { kind, name, request }: { kind: string; name: string; request: unknown },
-  make: () => T,
+  make: (kept: boolean) => T,
 ): T {
   const place = placeOf();
-  if (!place) return make();
+  if (!place) return make(false);
   const print = fingerprint({ kind, name, request, scope });
   const inExecution = counts.get(place.execution) ?? new Map<string, number>();
   counts.set(place.execution, inExecution);
@@ -38,7 +41,7 @@ export function oncePerPlace<T>(
   inExecution.set(print, index + 1);
   const answers = known(loop);
   const key = `${print} ${index} ${place.name}`;
-  if (!answers.has(key)) answers.set(key, make());
+  if (!answers.has(key)) answers.set(key, make(true));
   return answers.get(key) as T;
 }
 
