@@ -19,6 +19,7 @@ import { graphInBody } from './step-body.ts';
 interface Graph {
   name?: string;
   checkpointer?: BaseCheckpointSaver | boolean;
+  cache?: unknown;
   getState(config: GraphConfig): Promise<{ tasks: readonly { interrupts: Interrupt[] }[] }>;
 }
 type Run<Result> = (input: unknown, config: GraphConfig | undefined) => Promise<Result>;
@@ -35,7 +36,7 @@ export function instrumentGraph(prototype: object): boolean {
     patchMethod(prototype, name, (original) => {
       return function (this: Graph, input: unknown, config?: GraphConfig) {
         const run: Run<Result> = (from, how) =>
-          whileRunning(this, () => original.call(this, from, how) as Promise<Result>);
+          whileRunning(this, () => original.call(uncached(this), from, how) as Promise<Result>);
         const whole = () => withStableChance(() => drive(this, run)(input, config));
         const inBody = graphInBody(whole);
         return inBody ?? (insideRun() && !driven.getStore() ? whole() : run(input, config));
@@ -61,6 +62,13 @@ export function instrumentGraph(prototype: object): boolean {
   return (
     drives('stream', streamUntilDecided) && drives('invoke', untilDecided) && reads.every(Boolean) && updates
   );
+}
+
+/** What the process has cached of a node would stand in the place of its records, but not in another process. */
+function uncached(graph: Graph): Graph {
+  return insideRun() && graph.cache
+    ? (Object.create(graph, { cache: { value: undefined } }) as Graph)
+    : graph;
 }
 
 function untilDecided(graph: Graph, run: Run<unknown>): Run<unknown> {

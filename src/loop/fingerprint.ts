@@ -29,15 +29,19 @@ export function fieldHashes(request: unknown): Record<string, string> {
 
 /** SHA-256 of a value's canonical JSON, in hex. */
 export function digest(value: unknown): string {
-  const plain = JSON.stringify(value, plainValue) as string | undefined;
+  const plain = jsonOf(value);
   const canonical = plain === undefined ? 'undefined' : canonicalize(JSON.parse(wellFormed(plain)));
   return createHash('sha256')
     .update(canonical ?? 'undefined')
     .digest('hex');
 }
 
-/** For `JSON.stringify`: text of what JSON cannot hold, lists of what it would lose. */
-export function plainValue(this: unknown, field: string, value: unknown): unknown {
+/** A value's JSON, with text of what JSON cannot hold and lists of what it would lose. */
+export function jsonOf(value: unknown): string | undefined {
+  return JSON.stringify(value, plainValue) as string | undefined;
+}
+
+function plainValue(this: unknown, field: string, value: unknown): unknown {
   // What it was before its `toJSON`: a Buffer has one, other bytes have not.
   const original = (this as Record<string, unknown>)[field];
   if (typeof value === 'bigint' || value instanceof RegExp) return String(value);

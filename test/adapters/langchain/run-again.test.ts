@@ -1,6 +1,7 @@
 /** What code of a graph has that is run again: after an answer of a person, after an error, in another process. */
 import { expect, test } from '@jest/globals';
 import { Annotation, interrupt, START, StateGraph } from '@langchain/langgraph';
+import { InMemoryCache } from '@langchain/langgraph-checkpoint';
 import { tool as ownTool } from 'langchain';
 import { z } from 'zod';
 import { nodesAsSteps } from '../../../adapters/langchain/index.ts';
@@ -116,6 +117,17 @@ test.each(['node', 'tool'])(
     expect(ran).toEqual(['sum 1', 'sum 2']);
   },
 );
+
+test('a cache of nodes is not asked: another run may have filled it, in this process alone', async () => {
+  const graph = new StateGraph(State)
+    .addNode('n', async () => ({ said: await step('draw', () => ran.push('draw')) }), {
+      cachePolicy: { ttl: 600 },
+    })
+    .addEdge(START, 'n')
+    .compile({ cache: new InMemoryCache() });
+  const twice = async () => [await graph.invoke({}), await graph.invoke({})].map(({ said }) => said);
+  for (let run = 0; run < 2; run++) expect((await decided(twice)).result).toEqual([1, 2]);
+});
 
 test('arguments that JSON cannot hold are recorded as text', async () => {
   const pay = ownTool(({ cents, to }) => `${cents + 1n} to ${[...to].join()}`, {
