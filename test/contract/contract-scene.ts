@@ -164,13 +164,13 @@ export function eachStep(steps: number): KillAt[] {
   );
 }
 
-/** All of them in the soak; else at most six, from the beginning to the end, and two of what goes like something else. */
+/** All of them in the soak; else at most four, from the beginning to the end, and two of what goes like something else. */
 export function kills(steps: number, few = false): KillAt[] {
   const all = eachStep(steps);
   if (process.env['TEST_SOAK']) return all;
   // Before one step and after another.
   const some = all.filter(({ step, when }) => (step % 2 === 0) === (when === 'after'));
-  const most = few ? 2 : 6;
+  const most = few ? 2 : 4;
   const every = Math.max(1, some.length / most);
   return some.filter((_, i) => Math.floor(i / every) > Math.floor((i - 1) / every));
 }

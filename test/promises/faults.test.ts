@@ -180,16 +180,14 @@ test('what may have had an effect is awaited and recorded when the agent fails, 
   expect(eventsOf(await chainOf(leaving), 'activityTaskCompleted')).toHaveLength(1);
 });
 
-test('steps of any number fit: 500 of 10 KB in one breath, and more than the server takes at once', async () => {
+test('steps of any number fit: 500 of 10 KB in one breath', async () => {
   await using stage = await scene('fault-agents');
   await stage.spawn();
   const heavy = await stage.start('crowd', { id: 'heavy', count: 500, bytes: 10_000 });
   expect(await heavy.result()).toBe(500);
-  const many = await stage.start('crowd', { id: 'many', count: 2_100, bytes: 10 });
-  expect(await many.result()).toBe(2_100);
   expect(Object.values(stage.tally()).every((times) => times === 1)).toBe(true);
-  await assertReplays([...(await chainOf(heavy)), ...(await chainOf(many))]);
-}, 300_000);
+  await assertReplays(await chainOf(heavy));
+});
 
 test('steps of more than a megabyte, asked in one breath, each get a task of their own', async () => {
   await using stage = await scene('fault-agents');
