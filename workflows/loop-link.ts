@@ -186,9 +186,11 @@ export class LoopLink {
       ...(this.cancelling && (builds || !this.cancelSent) && { cancel: true as const }),
     });
     const got = await answer.finally(() => (this.#advancing = false));
+    // Fails this task, not the run: another worker may be able, as Temporal does for unknown workflow types. Core may have
+    // recorded the answer nevertheless, with a task that it completed to answer a query: then another one is asked for.
+    if (got.unable !== undefined && !wf.workflowInfo().unsafe.isReplaying) throw new Error(got.unable);
+    if (got.unable !== undefined) return { again: true };
     this.#agains = got.again ? this.#agains + 1 : 0;
-    // Fails this task, not the run: another worker may be able, as Temporal does for unknown workflow types.
-    if (got.unable !== undefined) throw new Error(got.unable);
     if (got.lost !== undefined) this.lose();
     if (got.built) this.#meet(got.built);
     if (got.lost === undefined && !got.again) this.#note(got);
