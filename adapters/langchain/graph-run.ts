@@ -12,6 +12,7 @@ import { whileRunning } from './node-steps.ts';
 import { graphConfig, type GraphConfig } from './graph-config.ts';
 import { MemoryCheckpointSaver } from './saver.ts';
 import { withStableChance } from './stable-chance.ts';
+import { TaskSaver } from './task-saver.ts';
 import { ThreadRun } from './thread-run.ts';
 import { graphInBody } from './step-body.ts';
 
@@ -35,7 +36,7 @@ export function instrumentGraph(prototype: object): boolean {
     patchMethod(prototype, name, (original) => {
       return function (this: Graph, input: unknown, config?: GraphConfig) {
         const run: Run<Result> = (from, how) =>
-          whileRunning(this, () => original.call(this, from, how) as Promise<Result>);
+          whileRunning(this, () => original.call(this, from, savedWithin(this, how)) as Promise<Result>);
         const whole = () => withStableChance(() => drive(this, run)(input, config));
         const inBody = graphInBody(whole);
         return inBody ?? (insideRun() && !driven.getStore() ? whole() : run(input, config));
@@ -153,6 +154,21 @@ function surfacesHere({ checkpointer }: Graph, config: GraphConfig | undefined):
   return checkpointer !== false && !graphConfig() && !config?.configurable?.__pregel_scratchpad;
 }
 
+/**
+ * How a graph within another is run: it is saved as it goes, where the one at the top is saved at its end. LangGraph would not
+ * save it at its own end, and if its node is run again, since it asked people afterwards, all that was done would be done anew.
+ * One that keeps a state of its own is saved at its end, too.
+ */
+function savedWithin(graph: Graph, config: GraphConfig | undefined): GraphConfig | undefined {
+  const around = graphConfig() ?? (config?.configurable?.__pregel_scratchpad ? config : undefined);
+  if (!around || !insideRun() || isOwnState(graph)) return config;
+  return (config?.durability ?? around.durability) === 'exit' ? { ...config, durability: 'async' } : config;
+}
+
+function isOwnState({ checkpointer }: Graph): boolean {
+  return typeof checkpointer === 'boolean';
+}
+
 /** How a graph is run, and what is left to do when it ends. */
 interface Lent {
   how: GraphConfig;
@@ -184,7 +200,7 @@ function withSaver(graph: Graph, config: GraphConfig = {}): Lent {
   if (given instanceof MemoryCheckpointSaver)
     return onThread(given, config, scopeKey('graph', graph.name ?? '', {}));
   const { configurable } = config;
-  const saver = isSaver(given) ? ofLoop(graph, given) : new MemorySaver();
+  const saver = isSaver(given) ? ofLoop(graph, given) : new TaskSaver();
   lent.add(saver);
   return unchanged({
     // Not a copy of the whole state at each superstep that nobody looks at: only what it is interrupted with.
