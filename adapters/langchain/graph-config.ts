@@ -12,6 +12,7 @@ export interface GraphConfig {
   };
   executionInfo?: { nodeAttempt?: number };
   durability?: string;
+  streamMode?: unknown;
   signal?: AbortSignal;
 }
 

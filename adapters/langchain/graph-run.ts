@@ -68,23 +68,43 @@ function untilDecided(graph: Graph, run: Run<unknown>): Run<unknown> {
   return async (input, config) => {
     if (!surfacesHere(graph, config)) return await run(input, config);
     const { how, end, thread } = withSaver(graph, config);
+    const once = async (from: unknown) => await driven.run(true, () => run(from, how));
+    // What it streamed in earlier supersteps is in no checkpoint.
+    const epochs = givesState(how) ? thread : undefined;
     return await thenEnd(
       end,
       async () =>
-        await inEpochs(thread, async () => {
+        await inEpochs(epochs, async () => {
           // With no input it goes on from where the thread is.
-          const from = (await thread?.goOn()) ? null : input;
-          let result = await driven.run(true, () => run(from, how));
-          while (isInterrupted(result)) {
+          let result = await once((await epochs?.goOn()) ? null : input);
+          while (mayWait(how, result)) {
             const answers = await decided(graph, how);
             // A breakpoint (`interruptBefore`) asks nobody.
             if (!answers) break;
-            result = await driven.run(true, () => run(answers, how));
+            result = joined(how, result, await once(answers));
           }
           return result;
         }),
     );
   };
+}
+
+/** Whether an invocation gives the state that it came to, and not all that it streamed. */
+function givesState({ streamMode = 'values' }: GraphConfig): boolean {
+  return streamMode === 'values';
+}
+
+/** A state says whether the graph waits, but not if it is one value that is no object. */
+function mayWait(how: GraphConfig, result: unknown): boolean {
+  const tells = givesState(how) && (result === undefined || typeof result === 'object');
+  return !tells || isInterrupted(result);
+}
+
+/** What an invocation gives that has gone on; of what it streamed before, all but the questions that are answered. */
+function joined(how: GraphConfig, before: unknown, then: unknown): unknown {
+  if (givesState(how)) return then;
+  const isQuestion = (part: unknown) => isInterrupted(Array.isArray(part) ? part.at(-1) : part);
+  return [...(before as unknown[]).filter((part) => !isQuestion(part)), ...(then as unknown[])];
 }
 
 /** Runs what a graph does, in the scope of the superstep that it is in. */
