@@ -1,17 +1,18 @@
 /** A run of a graph: what it waits for is asked of people, and it goes on with the answers. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { IterableReadableStream } from '@langchain/core/utils/stream';
 import { type BaseCheckpointSaver, Command, isInterrupted, MemorySaver } from '@langchain/langgraph';
 import { DeclarationError, UnsupportedError } from '../../src/errors/index.ts';
 import { insideRun, scopeKey } from '../../src/loop/ask.ts';
 import { currentPosition, type LoopPosition, runAt } from '../../src/loop/current-loop.ts';
 import { perLoop } from '../../src/loop/per-loop.ts';
+import { eitherSignal } from '../either-signal.ts';
 import { patchMethod } from '../patch-method.ts';
 import { askPeople, type Interrupt } from './interrupts.ts';
 import { whileRunning } from './node-steps.ts';
 import { graphConfig, type GraphConfig } from './graph-config.ts';
 import { MemoryCheckpointSaver } from './saver.ts';
 import { withStableChance } from './stable-chance.ts';
+import { type Round, streamOfRounds } from './stream-of-rounds.ts';
 import { TaskSaver } from './task-saver.ts';
 import { ThreadRun } from './thread-run.ts';
 import { graphInBody } from './step-body.ts';
@@ -23,7 +24,6 @@ interface Graph {
   getState(config: GraphConfig): Promise<{ tasks: readonly { interrupts: Interrupt[] }[] }>;
 }
 type Run<Result> = (input: unknown, config: GraphConfig | undefined) => Promise<Result>;
-type Stream = AsyncIterable<unknown>;
 
 const savers = perLoop(() => new WeakMap<object, MemorySaver>());
 /** Savers that graphs of runs were lent. */
@@ -120,28 +120,19 @@ function inEpochs<T>(thread: ThreadRun | undefined, body: () => T): T {
 }
 
 /** A stream that waits for people goes on by itself once all is decided. */
-function streamUntilDecided(graph: Graph, run: Run<Stream>): Run<Stream> {
+function streamUntilDecided(graph: Graph, run: Run<Round>): Run<Round> {
   return async (input, config) => {
     if (!surfacesHere(graph, config)) return await run(input, config);
     const { how, end } = withSaver(graph, config);
-    const inContext = AsyncLocalStorage.snapshot();
-    const next = async () => {
-      const answers = await decided(graph, how);
-      return answers && (await run(answers, how));
-    };
-    const first = await run(input, how);
-    const parts = async function* () {
-      let failed = false;
-      try {
-        for (let part: Stream | undefined = first; part; part = await inContext(next)) yield* part;
-      } catch (error) {
-        failed = true;
-        throw error;
-      } finally {
-        await inContext(() => (failed ? end(true).catch(() => {}) : end()));
-      }
-    };
-    return IterableReadableStream.fromAsyncGenerator(parts());
+    return streamOfRounds({
+      first: await run(input, how),
+      next: async (left) => {
+        const signal = eitherSignal(left, how.signal);
+        const answers = await decided(graph, { ...how, signal });
+        return answers && (await run(answers, how));
+      },
+      end,
+    });
   };
 }
 

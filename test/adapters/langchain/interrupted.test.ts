@@ -137,6 +137,20 @@ test('a signal ends the wait for a person, and decisions that nobody can give ar
   expect(done).toEqual([]);
 });
 
+test('a stream that is left while it waits for a person ends', async () => {
+  const { result } = await decided(async () => {
+    const graph = new StateGraph(Annotation.Root({ said: Annotation<string> }))
+      .addNode('n', () => ({ said: interrupt<string, string>('Well?') }))
+      .addEdge(START, 'n')
+      .compile();
+    const stream = await graph.stream({}, { streamMode: 'custom' });
+    const waits = stream.next();
+    setTimeout(() => void stream.return(), 200);
+    return await waits;
+  }, []);
+  expect(result).toEqual({ done: true });
+});
+
 test('a decision that the graph does not allow is asked for again', async () => {
   const { result, waited } = await decided(
     async () => {

@@ -1,0 +1,56 @@
+/** A stream of a graph that goes on by itself after each stop. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { IterableReadableStream } from '@langchain/core/utils/stream';
+
+/** What LangGraph gives from one start of a graph to where it stops. */
+export type Round = AsyncIterator<unknown>;
+
+interface Rounds {
+  first: Round;
+  /** @param left when nobody reads any longer; then what it waits for is no matter */
+  next: (left: AbortSignal) => Promise<Round | undefined>;
+  /** Called once. */
+  end: (failed: boolean) => Promise<unknown>;
+}
+
+/**
+ * All rounds as one stream. Nothing is read before somebody reads it: whoever leaves after a part has not asked for what
+ * comes then, and does not wait for it.
+ */
+export function streamOfRounds({ first, next, end }: Rounds): IterableReadableStream<unknown> {
+  const inContext = AsyncLocalStorage.snapshot();
+  const left = new AbortController();
+  let round = first;
+  const read = async (): Promise<IteratorResult<unknown>> => {
+    const part = await round.next();
+    if (!part.done || left.signal.aborted) return part;
+    const then = await inContext(next, left.signal);
+    if (!then) return part;
+    round = then;
+    // It may have been left while the next one began.
+    if (left.signal.aborted) await round.return?.();
+    return await read();
+  };
+  const source: UnderlyingDefaultSource = {
+    pull: async (controller) => {
+      try {
+        const { done, value } = await read();
+        if (left.signal.aborted) return;
+        if (!done) return controller.enqueue(value);
+        await inContext(end, false);
+        controller.close();
+      } catch (error) {
+        if (left.signal.aborted) return;
+        await inContext(end, true).catch(() => {});
+        throw error;
+      }
+    },
+    // What the graph says when it is stopped is for nobody.
+    cancel: async (reason) => {
+      left.abort(reason);
+      await Promise.resolve(round.return?.()).catch(() => {});
+      await inContext(end, false);
+    },
+  };
+  return new IterableReadableStream(source, { highWaterMark: 0 });
+}
