@@ -5,8 +5,9 @@ import { DeclarationError, UnsupportedError } from '../../src/errors/index.ts';
 import { insideRun, scopeKey } from '../../src/loop/ask.ts';
 import { currentPosition, type LoopPosition, runAt } from '../../src/loop/current-loop.ts';
 import { perLoop } from '../../src/loop/per-loop.ts';
-import { eitherSignal } from '../either-signal.ts';
 import { patchMethod } from '../patch-method.ts';
+import { plainJson } from '../plain-json.ts';
+import { untilGivenUp } from './given-up.ts';
 import { askPeople, type Interrupt } from './interrupts.ts';
 import { whileRunning } from './node-steps.ts';
 import { graphConfig, type GraphConfig } from './graph-config.ts';
@@ -127,9 +128,8 @@ function streamUntilDecided(graph: Graph, run: Run<Round>): Run<Round> {
     return streamOfRounds({
       first: await run(input, how),
       next: async (left) => {
-        const signal = eitherSignal(left, how.signal);
-        const answers = await decided(graph, { ...how, signal });
-        return answers && (await run(answers, how));
+        const answers = await decided(graph, how);
+        return answers && !left.aborted ? await run(answers, how) : undefined;
       },
       end,
     });
@@ -144,20 +144,9 @@ async function decided(graph: Graph, how: GraphConfig): Promise<Command | undefi
   const { tasks } = await graph.getState(how);
   const interrupts = tasks.flatMap((task) => task.interrupts);
   if (interrupts.length === 0) return undefined;
-  return new Command({ resume: await untilAborted(how.signal, askPeople(interrupts)) });
-}
-
-async function untilAborted<T>(signal: AbortSignal | undefined, wait: Promise<T>): Promise<T> {
-  if (!signal) return await wait;
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason as Error);
-  if (signal.aborted) abort();
-  signal.addEventListener('abort', abort);
-  try {
-    return await Promise.race([wait, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
+  const asked = interrupts.map(({ value }) => plainJson(value ?? null));
+  const ask = async () => await askPeople(interrupts);
+  return new Command({ resume: await untilGivenUp(how.signal, asked, ask) });
 }
 
 /** What a graph within another waits for surfaces at the top. */

@@ -20,15 +20,22 @@ interface Rounds {
 export function streamOfRounds({ first, next, end }: Rounds): IterableReadableStream<unknown> {
   const inContext = AsyncLocalStorage.snapshot();
   const left = new AbortController();
+  const isLeft = new Promise<undefined>((resolve) => {
+    left.signal.addEventListener('abort', () => resolve(undefined));
+  });
+  const begin = async () => {
+    const begun = await inContext(next, left.signal);
+    // It may have been left while that began.
+    if (left.signal.aborted) await begun?.return?.();
+    return begun;
+  };
   let round = first;
   const read = async (): Promise<IteratorResult<unknown>> => {
     const part = await round.next();
     if (!part.done || left.signal.aborted) return part;
-    const then = await inContext(next, left.signal);
+    const then = await Promise.race([begin(), isLeft]);
     if (!then) return part;
     round = then;
-    // It may have been left while the next one began.
-    if (left.signal.aborted) await round.return?.();
     return await read();
   };
   const source: UnderlyingDefaultSource = {

@@ -124,3 +124,50 @@ test.each(LENT)('graphs that one node runs at once ask once each, kept in %s', a
   expect(said).toEqual([`x weighs 1 ${heard['x?']}`, `yy weighs 2 ${heard['yy?']}`]);
   expect(did).toEqual({ 'weighs x': 1, 'weighs yy': 1 });
 });
+
+test('a person who answers after the wait was given up changes nothing, also not in a loop that is built anew', async () => {
+  await using stage = await scene('interrupt-agents');
+  const worker = await stage.spawn();
+  const handle = await stage.start('waits-shortly');
+  await untilAsked(handle, ['interrupt-3']);
+  await handle.signal(answer, { id: 'interrupt-1', value: 'late' });
+  await handle.signal(answer, { id: 'interrupt-2', value: 'late' });
+  await worker.kill();
+  await stage.spawn();
+  await handle.signal(answer, { id: 'interrupt-3', value: 'in time' });
+  expect(await handle.result()).toEqual([
+    'nobody is there at first',
+    'first weighs 5',
+    'nobody is there at second',
+    'second weighs 6',
+    'and now? in time',
+  ]);
+  expect(stage.tally()).toEqual({ 'weighs first': 1, 'weighs second': 1 });
+  const histories = await chainOf(handle);
+  expect(repeatedSteps(histories)).toEqual([]);
+  await assertReplays(histories);
+});
+
+test.each([false, true])(
+  'a worker dies as a wait is given up: that is not known yet, and an answer counts: %s',
+  async (answered) => {
+    await using stage = await scene('interrupt-agents');
+    const worker = await stage.spawn({ kill: { step: 1, when: 'before' } });
+    const handle = await stage.start('waits-shortly');
+    await worker.ended;
+    if (answered) await handle.signal(answer, { id: 'interrupt-1', value: 'here' });
+    await stage.spawn();
+    await untilAsked(handle, ['interrupt-3']);
+    await handle.signal(answer, { id: 'interrupt-3', value: 'in time' });
+    expect(await handle.result()).toEqual([
+      answered ? 'well? here' : 'nobody is there at first',
+      'first weighs 5',
+      'nobody is there at second',
+      'second weighs 6',
+      'and now? in time',
+    ]);
+    const { killed: _, ...did } = stage.tally();
+    expect(did).toEqual({ 'weighs first': 1, 'weighs second': 1 });
+    await assertReplays(await chainOf(handle));
+  },
+);
