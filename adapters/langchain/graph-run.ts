@@ -104,8 +104,12 @@ function mayWait(how: GraphConfig, result: unknown): boolean {
 /** What an invocation gives that has gone on; of what it streamed before, all but the questions that are answered. */
 function joined(how: GraphConfig, before: unknown, then: unknown): unknown {
   if (givesState(how)) return then;
-  const isQuestion = (part: unknown) => isInterrupted(Array.isArray(part) ? part.at(-1) : part);
   return [...(before as unknown[]).filter((part) => !isQuestion(part)), ...(then as unknown[])];
+}
+
+/** In a stream of more than one mode, a part says first of which it is. */
+function isQuestion(part: unknown): boolean {
+  return isInterrupted(Array.isArray(part) ? part.at(-1) : part);
 }
 
 /** Runs what a graph does, in the scope of the superstep that it is in. */

@@ -13,6 +13,12 @@ interface Rounds {
   end: (failed: boolean) => Promise<unknown>;
 }
 
+/** As much of a stream's own as it needs. */
+interface Controller {
+  enqueue(part: unknown): void;
+  close(): void;
+}
+
 /**
  * All rounds as one stream. Nothing is read before somebody reads it: whoever leaves after a part has not asked for what
  * comes then, and does not wait for it.
@@ -38,8 +44,8 @@ export function streamOfRounds({ first, next, end }: Rounds): IterableReadableSt
     round = then;
     return await read();
   };
-  const source: UnderlyingDefaultSource = {
-    pull: async (controller) => {
+  const source = {
+    pull: async (controller: Controller) => {
       try {
         const { done, value } = await read();
         if (left.signal.aborted) return;
@@ -53,7 +59,7 @@ export function streamOfRounds({ first, next, end }: Rounds): IterableReadableSt
       }
     },
     // What the graph says when it is stopped is for nobody.
-    cancel: async (reason) => {
+    cancel: async (reason: unknown) => {
       left.abort(reason);
       await Promise.resolve(round.return?.()).catch(() => {});
       await inContext(end, false);

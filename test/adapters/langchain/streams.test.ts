@@ -82,7 +82,7 @@ test('tasks of an entrypoint have their answers from before when a person is wai
 test('a stream that is left early is left at once: nobody waits for what would come then', async () => {
   const provider = await startScriptedProvider(script);
   Object.assign(process.env, env(provider.url));
-  const alone = (await leaves({ mode: 'updates', then: 'turn' })) as object;
+  const alone = (await leaves({ mode: 'updates', next: 'turn' })) as object;
   await provider.stop();
   expect(alone).toEqual({ isOver: false, left: ['a'] });
 
@@ -93,14 +93,14 @@ test('a stream that is left early is left at once: nobody waits for what would c
   await stage.spawn({ env: env(stage.provider.url) });
   const began = Date.now();
   const left = async (how: Leaves) => (await (await stage.start('leaves', how)).result()) as unknown;
-  const turns = [{}, { thread: 'exit' as const }, { thread: 'sync' as const }].map(
-    async (how) => await left({ mode: 'updates', then: 'turn', ...how }),
+  const ofTurns = [{}, { thread: 'exit' as const }, { thread: 'sync' as const }].map(
+    async (how) => await left({ mode: 'updates', next: 'turn', ...how }),
   );
   // A question is no part of a stream of what nodes write.
   const questions = (['updates', 'custom'] as const).map(
-    async (mode) => await left({ mode, then: 'person' }),
+    async (mode) => await left({ mode, next: 'person' }),
   );
-  expect(await Promise.all(turns)).toEqual([alone, alone, alone]);
+  expect(await Promise.all(ofTurns)).toEqual([alone, alone, alone]);
   expect(await Promise.all(questions)).toMatchObject([alone, { isOver: false }]);
   expect(Date.now() - began).toBeLessThan(SLOW_MS);
   expect(stage.tally()).toEqual({});
