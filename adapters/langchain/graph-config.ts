@@ -14,6 +14,7 @@ export interface GraphConfig {
   };
   executionInfo?: { nodeAttempt?: number };
   durability?: string;
+  streamMode?: unknown;
   signal?: AbortSignal;
 }
 

@@ -1,17 +1,20 @@
 /** A run of a graph: what it waits for is asked of people, and it goes on with the answers. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { IterableReadableStream } from '@langchain/core/utils/stream';
 import { type BaseCheckpointSaver, Command, isInterrupted, MemorySaver } from '@langchain/langgraph';
 import { DeclarationError, UnsupportedError } from '../../src/errors/index.ts';
 import { insideRun, scopeKey } from '../../src/loop/ask.ts';
 import { currentPosition, type LoopPosition, runAt } from '../../src/loop/current-loop.ts';
 import { perLoop } from '../../src/loop/per-loop.ts';
 import { patchMethod } from '../patch-method.ts';
+import { plainJson } from '../plain-json.ts';
+import { untilGivenUp } from './given-up.ts';
 import { askPeople, type Interrupt } from './interrupts.ts';
 import { whileRunning } from './node-steps.ts';
 import { graphConfig, type GraphConfig } from './graph-config.ts';
 import { MemoryCheckpointSaver } from './saver.ts';
 import { withStableChance } from './stable-chance.ts';
+import { type Round, streamOfRounds } from './stream-of-rounds.ts';
+import { TaskSaver } from './task-saver.ts';
 import { ThreadRun } from './thread-run.ts';
 import { graphInBody } from './step-body.ts';
 
@@ -23,7 +26,6 @@ interface Graph {
   getState(config: GraphConfig): Promise<{ tasks: readonly { interrupts: Interrupt[] }[] }>;
 }
 type Run<Result> = (input: unknown, config: GraphConfig | undefined) => Promise<Result>;
-type Stream = AsyncIterable<unknown>;
 
 const savers = perLoop(() => new WeakMap<object, MemorySaver>());
 /** Savers that graphs of runs were lent. */
@@ -36,7 +38,10 @@ export function instrumentGraph(prototype: object): boolean {
     patchMethod(prototype, name, (original) => {
       return function (this: Graph, input: unknown, config?: GraphConfig) {
         const run: Run<Result> = (from, how) =>
-          whileRunning(this, () => original.call(uncached(this), from, how) as Promise<Result>);
+          whileRunning(
+            this,
+            () => original.call(uncached(this), from, savedWithin(this, how)) as Promise<Result>,
+          );
         const whole = () => withStableChance(() => drive(this, run)(input, config));
         const inBody = graphInBody(whole);
         return inBody ?? (insideRun() && !driven.getStore() ? whole() : run(input, config));
@@ -75,23 +80,47 @@ function untilDecided(graph: Graph, run: Run<unknown>): Run<unknown> {
   return async (input, config) => {
     if (!surfacesHere(graph, config)) return await run(input, config);
     const { how, end, thread } = withSaver(graph, config);
+    const once = async (from: unknown) => await driven.run(true, () => run(from, how));
+    // What it streamed in earlier supersteps is in no checkpoint.
+    const epochs = givesState(how) ? thread : undefined;
     return await thenEnd(
       end,
       async () =>
-        await inEpochs(thread, async () => {
+        await inEpochs(epochs, async () => {
           // With no input it goes on from where the thread is.
-          const from = (await thread?.goOn()) ? null : input;
-          let result = await driven.run(true, () => run(from, how));
-          while (isInterrupted(result)) {
+          let result = await once((await epochs?.goOn()) ? null : input);
+          while (mayWait(how, result)) {
             const answers = await decided(graph, how);
             // A breakpoint (`interruptBefore`) asks nobody.
             if (!answers) break;
-            result = await driven.run(true, () => run(answers, how));
+            result = joined(how, result, await once(answers));
           }
           return result;
         }),
     );
   };
+}
+
+/** Whether an invocation gives the state that it came to, and not all that it streamed. */
+function givesState({ streamMode = 'values' }: GraphConfig): boolean {
+  return streamMode === 'values';
+}
+
+/** A state says whether the graph waits, but not if it is one value that is no object. */
+function mayWait(how: GraphConfig, result: unknown): boolean {
+  const tells = givesState(how) && (result === undefined || typeof result === 'object');
+  return !tells || isInterrupted(result);
+}
+
+/** What an invocation gives that has gone on; of what it streamed before, all but the questions that are answered. */
+function joined(how: GraphConfig, before: unknown, then: unknown): unknown {
+  if (givesState(how)) return then;
+  return [...(before as unknown[]).filter((part) => !isQuestion(part)), ...(then as unknown[])];
+}
+
+/** In a stream of more than one mode, a part says first of which it is. */
+function isQuestion(part: unknown): boolean {
+  return isInterrupted(Array.isArray(part) ? part.at(-1) : part);
 }
 
 /** Runs what a graph does, in the scope of the superstep that it is in. */
@@ -107,28 +136,18 @@ function inEpochs<T>(thread: ThreadRun | undefined, body: () => T): T {
 }
 
 /** A stream that waits for people goes on by itself once all is decided. */
-function streamUntilDecided(graph: Graph, run: Run<Stream>): Run<Stream> {
+function streamUntilDecided(graph: Graph, run: Run<Round>): Run<Round> {
   return async (input, config) => {
     if (!surfacesHere(graph, config)) return await run(input, config);
     const { how, end } = withSaver(graph, config);
-    const inContext = AsyncLocalStorage.snapshot();
-    const next = async () => {
-      const answers = await decided(graph, how);
-      return answers && (await run(answers, how));
-    };
-    const first = await run(input, how);
-    const parts = async function* () {
-      let failed = false;
-      try {
-        for (let part: Stream | undefined = first; part; part = await inContext(next)) yield* part;
-      } catch (error) {
-        failed = true;
-        throw error;
-      } finally {
-        await inContext(() => (failed ? end(true).catch(() => {}) : end()));
-      }
-    };
-    return IterableReadableStream.fromAsyncGenerator(parts());
+    return streamOfRounds({
+      first: await run(input, how),
+      next: async (left) => {
+        const answers = await decided(graph, how);
+        return answers && !left.aborted ? await run(answers, how) : undefined;
+      },
+      end,
+    });
   };
 }
 
@@ -140,25 +159,29 @@ async function decided(graph: Graph, how: GraphConfig): Promise<Command | undefi
   const { tasks } = await graph.getState(how);
   const interrupts = tasks.flatMap((task) => task.interrupts);
   if (interrupts.length === 0) return undefined;
-  return new Command({ resume: await untilAborted(how.signal, askPeople(interrupts)) });
-}
-
-async function untilAborted<T>(signal: AbortSignal | undefined, wait: Promise<T>): Promise<T> {
-  if (!signal) return await wait;
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason as Error);
-  if (signal.aborted) abort();
-  signal.addEventListener('abort', abort);
-  try {
-    return await Promise.race([wait, aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
+  const asked = interrupts.map(({ value }) => plainJson(value ?? null));
+  const ask = async () => await askPeople(interrupts);
+  return new Command({ resume: await untilGivenUp(how.signal, asked, ask) });
 }
 
 /** What a graph within another waits for surfaces at the top. */
 function surfacesHere({ checkpointer }: Graph, config: GraphConfig | undefined): boolean {
   return checkpointer !== false && !graphConfig() && !config?.configurable?.__pregel_scratchpad;
+}
+
+/**
+ * How a graph within another is run: it is saved as it goes, where the one at the top is saved at its end. LangGraph would not
+ * save it at its own end, and if its node is run again, since it asked people afterwards, all that was done would be done anew.
+ * One that keeps a state of its own is saved at its end, too.
+ */
+function savedWithin(graph: Graph, config: GraphConfig | undefined): GraphConfig | undefined {
+  const around = graphConfig() ?? (config?.configurable?.__pregel_scratchpad ? config : undefined);
+  if (!around || !insideRun() || isOwnState(graph)) return config;
+  return (config?.durability ?? around.durability) === 'exit' ? { ...config, durability: 'async' } : config;
+}
+
+function isOwnState({ checkpointer }: Graph): boolean {
+  return typeof checkpointer === 'boolean';
 }
 
 /** How a graph is run, and what is left to do when it ends. */
@@ -192,7 +215,7 @@ function withSaver(graph: Graph, config: GraphConfig = {}): Lent {
   if (given instanceof MemoryCheckpointSaver)
     return onThread(given, config, scopeKey('graph', graph.name ?? '', {}));
   const { configurable } = config;
-  const saver = isSaver(given) ? ofLoop(graph, given) : new MemorySaver();
+  const saver = isSaver(given) ? ofLoop(graph, given) : new TaskSaver();
   lent.add(saver);
   return unchanged({
     // Not a copy of the whole state at each superstep that nobody looks at: only what it is interrupted with.

@@ -1,15 +1,11 @@
 import { setImmediate as eventLoopTurn } from 'node:timers/promises';
 import type { RunnableConfig } from '@langchain/core/runnables';
-import {
-  type Checkpoint,
-  type CheckpointMetadata,
-  type CheckpointTuple,
-  MemorySaver,
-} from '@langchain/langgraph';
+import type { Checkpoint, CheckpointMetadata, CheckpointTuple } from '@langchain/langgraph';
 import { nonCancellable } from '../../src/loop/current-loop.ts';
 import type { KeptCheckpoint, NewCheckpoint, NewWrites } from '../../src/memory/checkpoint.ts';
 import { encodeCheckpoint, encodeWrites } from './checkpoint-codec.ts';
 import { fieldsOf, idOf, type MemoryCheckpointSaver } from './saver.ts';
+import { isOfTask, TaskSaver } from './task-saver.ts';
 
 /**
  * One invocation of a graph on a thread in memory, inside a run: a step reads where it begins, and one writes where it came
@@ -17,7 +13,7 @@ import { fieldsOf, idOf, type MemoryCheckpointSaver } from './saver.ts';
  *
  * A namespace of a task is never kept, since its name is another in each loop; what runs in it runs again.
  */
-export class ThreadRun extends MemorySaver {
+export class ThreadRun extends TaskSaver {
   readonly #saver: MemoryCheckpointSaver;
   readonly #thread: string;
   readonly #eachStep: boolean;
@@ -94,7 +90,7 @@ export class ThreadRun extends MemorySaver {
     const { checkpoint_ns: namespace = '' } = fieldsOf(config);
     this.#newest.set(nameOf(config), checkpoint.id);
     const answer = await super.put(inNamespace(config), checkpoint, metadata);
-    if (isKept(namespace)) {
+    if (!isOfTask(namespace)) {
       const where = { namespace, parentId: this.#idInMemory(idOf(config)) };
       const all = Object.keys(checkpoint.channel_versions);
       this.#changes.push(await encodeCheckpoint(this.serde, where, checkpoint, metadata, all));
@@ -116,7 +112,7 @@ export class ThreadRun extends MemorySaver {
     await super.putWrites(inNamespace(config), writes, task, taskPath);
     const { checkpoint_ns: namespace = '', checkpoint_id: id } = fieldsOf(config);
     const where = { namespace, id: this.#idInMemory(id)! };
-    if (id !== undefined && isKept(namespace))
+    if (id !== undefined && !isOfTask(namespace))
       this.#changes.push(await encodeWrites(this.serde, where, writes, task, taskPath));
   }
 
@@ -167,7 +163,7 @@ export class ThreadRun extends MemorySaver {
   /** Reads the checkpoint that is asked for, once. */
   async #begin(config: RunnableConfig): Promise<void> {
     const { thread_id: thread, checkpoint_ns: namespace = '' } = fieldsOf(config);
-    if (thread === undefined || !isKept(namespace)) return;
+    if (thread === undefined || isOfTask(namespace)) return;
     const id = idOf(config);
     if (id === undefined ? this.#newest.has(nameOf(config)) : await super.getTuple(config)) return;
     const name = id === undefined ? nameOf(config) : `${nameOf(config)} ${id}`;
@@ -197,11 +193,6 @@ export class ThreadRun extends MemorySaver {
     if (isNewest) this.#newest.set(nameOf(config), kept.id);
     return config;
   }
-}
-
-/** A task's namespace has the task's id, which follows from that of a checkpoint. */
-function isKept(namespace: string): boolean {
-  return !namespace.includes(':');
 }
 
 function nameOf(config: RunnableConfig): string {

@@ -43,6 +43,42 @@ test('equal questions keep their askers, whichever comes up first in a loop', as
   expect(result).toEqual(['a first', 'b second']);
 });
 
+test('people are asked whatever an invocation is to return, and it returns what the whole of it came to', async () => {
+  const graph = () =>
+    new StateGraph(Annotation.Root({ said: Annotation<string>, more: Annotation<string> }))
+      .addNode('a', (_, { writer }) => {
+        writer?.('begins');
+        return { said: 'before' };
+      })
+      .addNode('b', () => ({ said: interrupt<string, string>('b?') }))
+      .addEdge(START, 'a')
+      .addEdge('a', 'b')
+      .compile();
+  const { result, waited } = await decided(
+    async () => [
+      await graph().invoke({}, { streamMode: 'updates' }),
+      await graph().invoke({}, { streamMode: ['updates', 'custom'] }),
+      await graph().invoke({}, { outputKeys: 'said' as never }),
+      await graph().invoke({}, { outputKeys: ['said'] as never }),
+      // It is not interrupted by a person's question, and stays as LangGraph has it.
+      await graph().invoke({}, { streamMode: 'updates', interruptBefore: ['b'] }),
+    ],
+    ...['one', 'two', 'three', 'four'].map((value, i) => [{ id: `interrupt-${i + 1}`, value }]),
+  );
+  expect(waited).toHaveLength(4);
+  expect(result).toEqual([
+    [{ a: { said: 'before' } }, { b: { said: 'one' } }],
+    [
+      ['custom', 'begins'],
+      ['updates', { a: { said: 'before' } }],
+      ['updates', { b: { said: 'two' } }],
+    ],
+    'three',
+    { said: 'four' },
+    [{ a: { said: 'before' } }, { __interrupt__: [] }],
+  ]);
+});
+
 test('a breakpoint of a graph stops it, and asks nobody', async () => {
   scripts['breakpoint'] = callThenSay({ name: 'transfer', arguments: { amount: 5 } });
   const graph = () =>
@@ -98,7 +134,21 @@ test('a signal ends the wait for a person, and decisions that nobody can give ar
         'Cannot ask people about pay with the decisions respond: allow approve, edit, reject, or some of these.',
     }),
   ]);
-  expect(done).toEqual([]);
+  expect(done).toMatchObject([{ kind: 'step', name: 'give up waiting' }]);
+});
+
+test('a stream that is left while it waits for a person ends', async () => {
+  const { result } = await decided(async () => {
+    const graph = new StateGraph(Annotation.Root({ said: Annotation<string> }))
+      .addNode('n', () => ({ said: interrupt<string, string>('Well?') }))
+      .addEdge(START, 'n')
+      .compile();
+    const stream = await graph.stream({}, { streamMode: 'custom' });
+    const waits = stream.next();
+    setTimeout(() => void stream.return(), 200);
+    return await waits;
+  }, []);
+  expect(result).toEqual({ done: true });
 });
 
 test('a decision that the graph does not allow is asked for again', async () => {

@@ -1,4 +1,7 @@
 /** Graphs that interrupt themselves, their worker killed while they wait: what was done before is not done again. */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { answer } from '../../../src/index.ts';
 import { scene } from '../../kit/scene.ts';
@@ -6,14 +9,19 @@ import { assertReplays, chainOf, repeatedSteps } from '../../kit/temporal.ts';
 import { untilAsked } from '../../kit/waiting-runs.ts';
 
 /** Runs an agent; answers in rounds, whose ids all wait at once; each time before an answer the worker is killed. */
-async function killedAndAnswered(name: string, ...rounds: (readonly [id: string, value: string])[][]) {
+async function killedAndAnswered(
+  of: string | readonly [name: string, input: unknown],
+  ...rounds: (readonly (readonly [id: string, value: string])[])[]
+) {
+  const [name, input] = [of].flat() as [string, unknown?];
   await using stage = await scene('interrupt-agents', {
     script: ({ messages }) => ({ text: `re ${messages.at(-1)!.text}` }),
+    env: { KIT_BLOBS: join(mkdtempSync(join(tmpdir(), 'interrupts-')), 'blobs') },
   });
   const spawn = async () =>
     await stage.spawn({ env: { OPENAI_API_KEY: 'none', OPENAI_BASE_URL: stage.provider.url } });
   let worker = await spawn();
-  const handle = await stage.start(name);
+  const handle = await stage.start(name, input);
   const prompts: string[][] = [];
   for (const round of rounds) {
     for (let left = [...round]; left.length > 0; left = left.slice(1)) {
@@ -84,3 +92,82 @@ test('nodes that work before they ask have worked once, however often they run a
   expect(said).toEqual([worked('first', 'one'), worked('second', 'two')]);
   expect({ asked, did }).toEqual({ asked: 4, did: once('first', 'second') });
 });
+
+const KEPT = ['nothing', 'saver', 'thread', 'sync'] as const;
+/** Those whose whole state is saved only at the end. */
+const LENT = ['nothing', 'thread'] as const;
+const oneThenTwo = [[['interrupt-1', 'one']], [['interrupt-2', 'two']]] as const;
+
+test.each(KEPT)('a graph that a node ran before it asks has run once, kept in %s', async (kept) => {
+  const { said, asked, did } = await killedAndAnswered(['graph-then-asks', kept], ...oneThenTwo);
+  expect(said).toEqual(['re Draft x', 'x weighs 1', 'one', 'two']);
+  expect({ asked, did }).toEqual({ asked: 1, did: { 'weighs x': 1 } });
+});
+
+test('a graph that a node of a graph within another ran has run once', async () => {
+  const { said, asked, did } = await killedAndAnswered('graph-then-asks-below', ...oneThenTwo);
+  expect(said).toEqual(['re Draft x', 'x weighs 1', 'one', 'two']);
+  expect({ asked, did }).toEqual({ asked: 1, did: { 'weighs x': 1 } });
+});
+
+test.each(LENT)('graphs that one node runs in turn ask once each, kept in %s', async (kept) => {
+  const { said, prompts, did } = await killedAndAnswered(['graphs-in-turn', kept], ...oneThenTwo);
+  expect(prompts).toEqual([['x?'], ['yy?']]);
+  expect(said).toEqual(['x weighs 1 one', 'yy weighs 2 two']);
+  expect(did).toEqual({ 'weighs x': 1, 'weighs yy': 1 });
+});
+
+test.each(LENT)('graphs that one node runs at once ask once each, kept in %s', async (kept) => {
+  const { said, prompts, did } = await killedAndAnswered(['graphs-at-once', kept], ...oneThenTwo);
+  // LangGraph has a task wait for one thing at a time, whichever graph came to it first.
+  const heard = Object.fromEntries(prompts.map(([prompt], i) => [prompt, ['one', 'two'][i]!]));
+  expect(said).toEqual([`x weighs 1 ${heard['x?']}`, `yy weighs 2 ${heard['yy?']}`]);
+  expect(did).toEqual({ 'weighs x': 1, 'weighs yy': 1 });
+});
+
+test('a person who answers after the wait was given up changes nothing, also not in a loop that is built anew', async () => {
+  await using stage = await scene('interrupt-agents');
+  const worker = await stage.spawn();
+  const handle = await stage.start('waits-shortly');
+  await untilAsked(handle, ['interrupt-3']);
+  await handle.signal(answer, { id: 'interrupt-1', value: 'late' });
+  await handle.signal(answer, { id: 'interrupt-2', value: 'late' });
+  await worker.kill();
+  await stage.spawn();
+  await handle.signal(answer, { id: 'interrupt-3', value: 'in time' });
+  expect(await handle.result()).toEqual([
+    'nobody is there at first',
+    'first weighs 5',
+    'nobody is there at second',
+    'second weighs 6',
+    'and now? in time',
+  ]);
+  expect(stage.tally()).toEqual({ 'weighs first': 1, 'weighs second': 1 });
+  const histories = await chainOf(handle);
+  expect(repeatedSteps(histories)).toEqual([]);
+  await assertReplays(histories);
+});
+
+test.each([false, true])(
+  'a worker dies as a wait is given up: that is not known yet, and an answer counts: %s',
+  async (answered) => {
+    await using stage = await scene('interrupt-agents');
+    const worker = await stage.spawn({ kill: { step: 1, when: 'before' } });
+    const handle = await stage.start('waits-shortly');
+    await worker.ended;
+    if (answered) await handle.signal(answer, { id: 'interrupt-1', value: 'here' });
+    await stage.spawn();
+    await untilAsked(handle, ['interrupt-3']);
+    await handle.signal(answer, { id: 'interrupt-3', value: 'in time' });
+    expect(await handle.result()).toEqual([
+      answered ? 'well? here' : 'nobody is there at first',
+      'first weighs 5',
+      'nobody is there at second',
+      'second weighs 6',
+      'and now? in time',
+    ]);
+    const { killed: _, ...did } = stage.tally();
+    expect(did).toEqual({ 'weighs first': 1, 'weighs second': 1 });
+    await assertReplays(await chainOf(handle));
+  },
+);

@@ -175,6 +175,29 @@ test('what an agent within a tool asks surfaces at the top, also in a stream', a
   expect([...asked('bursar'), ...asked('speaker')]).toHaveLength(4);
 });
 
+test('agents that one node runs in turn have their calls approved once each', async () => {
+  const calls = (name: string, amount: number) => {
+    scripts[name] = callThenSay({ name: 'transfer', arguments: { amount } });
+    return async () =>
+      await runAgent('Pay', { model, systemPrompt: name, tools: [transfer], middleware: [asking] });
+  };
+  const [first, second] = [calls('first teller', 1), calls('second teller', 2)];
+  const { result } = await decided(
+    async () => {
+      const graph = new StateGraph(Annotation.Root({ said: Annotation<string[]> }))
+        .addNode('both', async () => ({ said: [await first(), await second()] }))
+        .addEdge(START, 'both')
+        .compile();
+      return (await graph.invoke({})).said;
+    },
+    [{ id: 'transfer-1', approve: true }],
+    [{ id: 'transfer-2', approve: true }],
+  );
+  expect(result).toEqual(['moved 1', 'moved 2']);
+  expect(ran).toEqual(['transfer 1', 'transfer 2']);
+  expect([asked('first teller'), asked('second teller')].map(({ length }) => length)).toEqual([2, 2]);
+});
+
 test('a tool that asks a model before its graph asks people is told the same plan in each loop', async () => {
   scripts['plans'] = ({ messages, attempt }) => ({ text: `(${messages.at(-1)!.text}) ${attempt}` });
   const says = async (content: string) =>

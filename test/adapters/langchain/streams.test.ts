@@ -1,13 +1,18 @@
 /** Every kind of stream that LangGraph has, its worker killed meanwhile: what comes is what comes without Temporal. */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { answer } from '../../../src/index.ts';
 import { type ProviderScript, startScriptedProvider } from '../../../src/testing/index.ts';
-import { eventsV2, eventsV3, MODES, streamed } from '../../fixtures/stream-agents.ts';
+import { eventsV2, eventsV3, type Leaves, leaves, MODES, streamed } from '../../fixtures/stream-agents.ts';
 import { scene } from '../../kit/scene.ts';
 import { assertReplays, chainOf, repeatedSteps } from '../../kit/temporal.ts';
 import { untilAsked } from '../../kit/waiting-runs.ts';
 
+const SLOW_MS = 20_000;
 const script: ProviderScript = ({ instructions, messages }) => {
+  if (messages.at(-1)!.text === 'slow') return { text: 'late', delayMs: SLOW_MS };
   if (instructions === '') return { text: `About: ${messages.at(-1)!.text}`, usage: {} };
   const results = messages.flatMap(({ toolResults }) => toolResults.map(({ text }) => text));
   return results.length > 0
@@ -72,4 +77,31 @@ test('tasks of an entrypoint have their answers from before when a person is wai
   expect(await handle.result()).toBe('b: About: Finish b');
   expect(stage.provider.requests).toHaveLength(4);
   expect(repeatedSteps(await chainOf(handle))).toEqual([]);
+});
+
+test('a stream that is left early is left at once: nobody waits for what would come then', async () => {
+  const provider = await startScriptedProvider(script);
+  Object.assign(process.env, env(provider.url));
+  const alone = (await leaves({ mode: 'updates', next: 'turn' })) as object;
+  await provider.stop();
+  expect(alone).toEqual({ isOver: false, left: ['a'] });
+
+  await using stage = await scene('stream-agents', {
+    script,
+    env: { KIT_BLOBS: join(mkdtempSync(join(tmpdir(), 'streams-')), 'blobs') },
+  });
+  await stage.spawn({ env: env(stage.provider.url) });
+  const began = Date.now();
+  const left = async (how: Leaves) => (await (await stage.start('leaves', how)).result()) as unknown;
+  const ofTurns = [{}, { thread: 'exit' as const }, { thread: 'sync' as const }].map(
+    async (how) => await left({ mode: 'updates', next: 'turn', ...how }),
+  );
+  // A question is no part of a stream of what nodes write.
+  const questions = (['updates', 'custom'] as const).map(
+    async (mode) => await left({ mode, next: 'person' }),
+  );
+  expect(await Promise.all(ofTurns)).toEqual([alone, alone, alone]);
+  expect(await Promise.all(questions)).toMatchObject([alone, { isOver: false }]);
+  expect(Date.now() - began).toBeLessThan(SLOW_MS);
+  expect(stage.tally()).toEqual({});
 });
