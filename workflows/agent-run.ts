@@ -208,6 +208,7 @@ class AgentRun {
       !isWatched({ inFlight: this.#steps.kinds(), watching: link.watching, quiet: link.quiet });
     const watch = () => link.watch(this.#steps.size > 0 ? (link.settings.watchForMs ?? 5_000) : 0);
     if (unwatched()) watch();
+    await link.letAct();
     while (!due()) {
       await wf.condition(() => due() || unwatched());
       if (!due()) watch();

@@ -56,6 +56,8 @@ export class LoopLink {
   /** How often something asked to act on what came, and how much of that was granted; see `mayAct`. */
   #actsAsked = 0;
   #actsGranted = 0;
+  /** What is waited for that an answer may bring. */
+  readonly #waits = new Set<() => boolean>();
   /** Signals of the loop, and how many of them it was answered. */
   #pokes = 0;
   #pokesTaken = 0;
@@ -133,7 +135,26 @@ export class LoopLink {
    */
   async mayAct(): Promise<void> {
     const ask = this.wantsToAct();
-    await wf.condition(() => this.mayActOn(ask));
+    await this.until(() => this.mayActOn(ask));
+  }
+
+  /** Waits for what an answer of the loop may bring; see `letAct`. */
+  async until(isSo: () => boolean): Promise<void> {
+    this.#waits.add(isSo);
+    try {
+      await wf.condition(isSo);
+    } finally {
+      this.#waits.delete(isSo);
+    }
+  }
+
+  /**
+   * Lets all that the last answer allowed be done, before anything else is asked. What came along with the answer is told
+   * of before it in a replay, or after it, and decides whether there is anything to ask.
+   */
+  async letAct(): Promise<void> {
+    const mayOne = () => [...this.#waits].some((isSo) => isSo());
+    if (mayOne()) await wf.condition(() => !mayOne());
   }
 
   /** Whether an answer of the loop took account of this ask. */

@@ -159,7 +159,7 @@ export class NestedRuns {
       this.#telling = true;
       try {
         const { link, waiting: waits } = this.#options;
-        await wf.condition(() => link.mayActOn(this.#untold[0]!));
+        await link.until(() => link.mayActOn(this.#untold[0]!));
         this.#untold = this.#untold.filter((ask) => !link.mayActOn(ask));
         const waiting = waits();
         const outcomes = this.#outcomes.splice(0);

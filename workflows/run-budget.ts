@@ -261,7 +261,7 @@ export class RunBudget {
         }
         if (verdict === 'wait') {
           this.#options.changed();
-          await wf.condition(() => this.#judge(claim) !== 'wait');
+          await this.#options.link.until(() => this.#judge(claim) !== 'wait');
         } else if ('failure' in verdict) return verdict.failure;
         else {
           const need = claim.need() ?? nothing();
