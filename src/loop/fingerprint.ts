@@ -38,7 +38,7 @@ export function digest(value: unknown): string {
 
 /** A value's JSON, with text of what JSON cannot hold and lists of what it would lose. */
 export function jsonOf(value: unknown): string | undefined {
-  return JSON.stringify(value, plainValue) as string | undefined;
+  return JSON.stringify(value, plainValue);
 }
 
 function plainValue(this: unknown, field: string, value: unknown): unknown {

@@ -57,7 +57,7 @@ test('a node that was tried again before it asked goes on with that attempt', as
       let attempts = 0;
       const pay = async () => {
         if (++attempts === 1) throw new Error('its own connection broke');
-        const moved = (await transfer.invoke({ amount: 5 })) as string;
+        const moved = await transfer.invoke({ amount: 5 });
         return `${moved}, ${interrupt<string, string>('Sure?')}, ${interrupt<string, string>('Really?')}`;
       };
       return (await graphOf(pay, { maxAttempts: 3 }).invoke({})).said;
