@@ -98,10 +98,15 @@ const KEPT = ['nothing', 'saver', 'thread', 'sync'] as const;
 const LENT = ['nothing', 'thread'] as const;
 const oneThenTwo = [[['interrupt-1', 'one']], [['interrupt-2', 'two']]] as const;
 
-test.each(KEPT)('a graph that a node ran before it asks has run once, kept in %s', async (kept) => {
-  const { said, asked, did } = await killedAndAnswered(['graph-then-asks', kept], ...oneThenTwo);
-  expect(said).toEqual(['re Draft x', 'x weighs 1', 'one', 'two']);
-  expect({ asked, did }).toEqual({ asked: 1, did: { 'weighs x': 1 } });
+test('a graph that a node ran before it asks has run once, wherever it is kept', async () => {
+  const all = await Promise.all(
+    KEPT.map(async (kept) => await killedAndAnswered(['graph-then-asks', kept], ...oneThenTwo)),
+  );
+  for (const [i, { said, asked, did }] of all.entries()) {
+    const seen = { kept: KEPT[i], said, asked, did };
+    const heard = ['re Draft x', 'x weighs 1', 'one', 'two'];
+    expect(seen).toEqual({ kept: KEPT[i], said: heard, asked: 1, did: { 'weighs x': 1 } });
+  }
 });
 
 test('a graph that a node of a graph within another ran has run once', async () => {
@@ -110,20 +115,23 @@ test('a graph that a node of a graph within another ran has run once', async () 
   expect({ asked, did }).toEqual({ asked: 1, did: { 'weighs x': 1 } });
 });
 
-test.each(LENT)('graphs that one node runs in turn ask once each, kept in %s', async (kept) => {
-  const { said, prompts, did } = await killedAndAnswered(['graphs-in-turn', kept], ...oneThenTwo);
-  expect(prompts).toEqual([['x?'], ['yy?']]);
-  expect(said).toEqual(['x weighs 1 one', 'yy weighs 2 two']);
-  expect(did).toEqual({ 'weighs x': 1, 'weighs yy': 1 });
-});
-
-test.each(LENT)('graphs that one node runs at once ask once each, kept in %s', async (kept) => {
-  const { said, prompts, did } = await killedAndAnswered(['graphs-at-once', kept], ...oneThenTwo);
-  // LangGraph has a task wait for one thing at a time, whichever graph came to it first.
-  const heard = Object.fromEntries(prompts.map(([prompt], i) => [prompt, ['one', 'two'][i]!]));
-  expect(said).toEqual([`x weighs 1 ${heard['x?']}`, `yy weighs 2 ${heard['yy?']}`]);
-  expect(did).toEqual({ 'weighs x': 1, 'weighs yy': 1 });
-});
+test.each(['graphs-in-turn', 'graphs-at-once'])(
+  '%s that one node runs ask once each, wherever they are kept',
+  async (name) => {
+    const all = await Promise.all(
+      LENT.map(async (kept) => await killedAndAnswered([name, kept], ...oneThenTwo)),
+    );
+    for (const [i, { said, prompts, did }] of all.entries()) {
+      // LangGraph has a task wait for one thing at a time, of graphs at once whichever came to it first.
+      expect(prompts.flat().toSorted()).toEqual(['x?', 'yy?']);
+      if (name === 'graphs-in-turn') expect(prompts).toEqual([['x?'], ['yy?']]);
+      const heard = Object.fromEntries(prompts.map(([prompt], nth) => [prompt, ['one', 'two'][nth]!]));
+      const expected = [`x weighs 1 ${heard['x?']}`, `yy weighs 2 ${heard['yy?']}`];
+      const seen = { kept: LENT[i], said, did };
+      expect(seen).toEqual({ kept: LENT[i], said: expected, did: { 'weighs x': 1, 'weighs yy': 1 } });
+    }
+  },
+);
 
 test('a person who answers after the wait was given up changes nothing, also not in a loop that is built anew', async () => {
   await using stage = await scene('interrupt-agents');
