@@ -209,8 +209,10 @@ export class LoopLink {
     const got = await answer.finally(() => (this.#advancing = false));
     // Fails this task, not the run: another worker may be able, as Temporal does for unknown workflow types. Core may have
     // recorded the answer nevertheless, with a task that it completed to answer a query: then another one is asked for.
-    if (got.unable !== undefined && !wf.workflowInfo().unsafe.isReplaying) throw new Error(got.unable);
-    if (got.unable !== undefined) return { again: true };
+    if (got.unable !== undefined) {
+      if (wf.workflowInfo().unsafe.isReplaying) return { again: true };
+      throw new Error(got.unable);
+    }
     this.#agains = got.again ? this.#agains + 1 : 0;
     if (got.lost !== undefined) this.lose();
     if (got.built) this.#meet(got.built);

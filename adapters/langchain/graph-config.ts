@@ -18,10 +18,13 @@ export interface GraphConfig {
   signal?: AbortSignal;
 }
 
-/** The config of the task of a graph that the running code is part of. */
-export function graphConfig(): GraphConfig | undefined {
-  const config = AsyncLocalStorageProviderSingleton.getRunnableConfig() as GraphConfig | undefined;
-  return config?.configurable?.__pregel_scratchpad ? config : undefined;
+/**
+ * The config of the task of a graph that the running code is part of.
+ * @param given what that code says it is
+ */
+export function graphConfig(given?: GraphConfig): GraphConfig | undefined {
+  const current = AsyncLocalStorageProviderSingleton.getRunnableConfig() as GraphConfig | undefined;
+  return [current, given].find((config) => config?.configurable?.__pregel_scratchpad);
 }
 
 /** Of each task of a loop's graphs: its last execution, which attempt that was, and how many were before the first it counts. */

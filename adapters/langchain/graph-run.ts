@@ -6,7 +6,6 @@ import { insideRun, scopeKey } from '../../src/loop/ask.ts';
 import { currentPosition, type LoopPosition, runAt } from '../../src/loop/current-loop.ts';
 import { perLoop } from '../../src/loop/per-loop.ts';
 import { patchMethod } from '../patch-method.ts';
-import { plainJson } from '../plain-json.ts';
 import { untilGivenUp } from './given-up.ts';
 import { askPeople, type Interrupt } from './interrupts.ts';
 import { whileRunning } from './node-steps.ts';
@@ -159,14 +158,14 @@ async function decided(graph: Graph, how: GraphConfig): Promise<Command | undefi
   const { tasks } = await graph.getState(how);
   const interrupts = tasks.flatMap((task) => task.interrupts);
   if (interrupts.length === 0) return undefined;
-  const asked = interrupts.map(({ value }) => plainJson(value ?? null));
+  const asked = interrupts.map(({ value }) => value);
   const ask = async () => await askPeople(interrupts);
   return new Command({ resume: await untilGivenUp(how.signal, asked, ask) });
 }
 
 /** What a graph within another waits for surfaces at the top. */
 function surfacesHere({ checkpointer }: Graph, config: GraphConfig | undefined): boolean {
-  return checkpointer !== false && !graphConfig() && !config?.configurable?.__pregel_scratchpad;
+  return checkpointer !== false && !graphConfig(config);
 }
 
 /**
@@ -175,13 +174,9 @@ function surfacesHere({ checkpointer }: Graph, config: GraphConfig | undefined):
  * One that keeps a state of its own is saved at its end, too.
  */
 function savedWithin(graph: Graph, config: GraphConfig | undefined): GraphConfig | undefined {
-  const around = graphConfig() ?? (config?.configurable?.__pregel_scratchpad ? config : undefined);
-  if (!around || !insideRun() || isOwnState(graph)) return config;
+  const around = graphConfig(config);
+  if (!around || !insideRun() || typeof graph.checkpointer === 'boolean') return config;
   return (config?.durability ?? around.durability) === 'exit' ? { ...config, durability: 'async' } : config;
-}
-
-function isOwnState({ checkpointer }: Graph): boolean {
-  return typeof checkpointer === 'boolean';
 }
 
 /** How a graph is run, and what is left to do when it ends. */

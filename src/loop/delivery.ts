@@ -266,10 +266,11 @@ export class Delivery {
 
   /** Whether there is a record before this one for which the loop has not asked. */
   #skips(before: number): boolean {
-    return this.#queue.some(
-      ({ key }) =>
-        this.#indexOf.get(key)! < before && !this.#options.isAsked(key) && !this.#undecided.has(key),
-    );
+    return this.#queue.some((record) => this.#isSkipped(record, before));
+  }
+
+  #isSkipped({ key }: Delivered, before: number): boolean {
+    return this.#indexOf.get(key)! < before && !this.#options.isAsked(key) && !this.#undecided.has(key);
   }
 
   get #built(): number {
@@ -320,9 +321,10 @@ export class Delivery {
   /** Records that are waited for: those before the next one to deliver, or in doubt all that the loop was built with. */
   #missing(next: number): Delivered[] {
     if (next < 0 && !this.#doubt) return [];
-    const isBuilt = ({ key }: Delivered) =>
-      this.#indexOf.get(key)! < this.#built && !this.#undecided.has(key);
-    const before = next < 0 ? this.#queue.filter(isBuilt) : this.#queue.slice(0, next);
+    const before =
+      next < 0
+        ? this.#queue.filter((record) => this.#isSkipped(record, this.#built))
+        : this.#queue.slice(0, next);
     return before.filter(({ key }) => !this.#givenUp.has(key));
   }
 
